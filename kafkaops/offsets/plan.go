@@ -1,0 +1,275 @@
+package offsets
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Plan is a write that was thought through but not done, and afterwards the account of what came of it.
+type Plan struct {
+	ID      string // time, command and group: also the name of the backup
+	Command string
+	Created time.Time
+	Applied bool
+	Origin  Origin
+	Groups  []PlanGroup // sorted by id
+	Backup  string      // path of the backup, "" if there is none
+	Undo    string      // command line that takes the write back, "" if there is none
+}
+
+// PlanGroup is the part of a plan that concerns one group.
+type PlanGroup struct {
+	Group   string
+	Type    GroupType
+	State   string
+	Notes   []string // what an operator should know, but nothing is refused for
+	Changes []Change // sorted by topic, partition, side
+}
+
+// Value is what a side holds, or is to hold, for a partition.
+type Value struct {
+	Offset   int64 // None: no commit or no entry
+	Epoch    int32 // None: no leader epoch
+	Metadata string
+}
+
+// NoValue is a side that holds nothing.
+var NoValue = Value{Offset: None, Epoch: None}
+
+// ValueOf is what an entry holds. It is NoValue for one that is absent or could not be read.
+func ValueOf(e Entry) Value {
+	if e.Presence != Present {
+		return NoValue
+	}
+	return Value{Offset: e.Offset, Epoch: e.Epoch, Metadata: e.Metadata}
+}
+
+// Verdict is what a plan does with a partition.
+type Verdict string
+
+// The verdicts. Ask becomes Write or Refuse when consent is settled.
+const (
+	Keep   Verdict = "keep"
+	Write  Verdict = "write"
+	Ask    Verdict = "ask"
+	Refuse Verdict = "refuse"
+)
+
+// Target says how a new offset was chosen, and so whether it may follow the cluster between plan and write.
+type Target string
+
+// The targets. Earliest follows a log that expires meanwhile; the others stay as they were planned.
+const (
+	Fixed      Target = "offset"
+	ToEarliest Target = "earliest"
+	ToEnd      Target = "end"
+)
+
+// Result is what became of a Write.
+type Result string
+
+// The results. Unverified is a write that was not answered; the read-back settles it.
+const (
+	NotTried   Result = "not-tried"
+	Written    Result = "written"
+	Already    Result = "already" // found at its new value: nothing to do
+	Failed     Result = "failed"
+	Unverified Result = "unknown"
+)
+
+// Change is what a plan does with one partition on one side, and why. A partition that stays has one too.
+type Change struct {
+	Key
+	Side      Side
+	TopicID   string // of the topic when the plan was made; "" unknown
+	Condition Condition
+	Old, New  Value
+	Target    Target
+	Verdict   Verdict
+	Reason    string // why it is changed, kept, asked about or refused
+	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
+	Clamped   bool   // the new offset was forced into the range
+	Skips     int64  // readable records that the change passes over, at most
+	Repeats   int64  // records that the change makes the job read again, at most
+	Result    Result // "" until applied
+	Error     string // why, for Failed and NotTried
+	Verified  bool   // read back and found as planned
+}
+
+// Counts sums a plan up.
+type Counts struct {
+	Write, Keep, Ask, Refuse, Clamped           int
+	Written, Already, Verified, Failed, Unknown int
+	Skips, Repeats                              int64
+}
+
+// Count sums up all changes of the plan.
+func (p Plan) Count() Counts {
+	var n Counts
+	for _, c := range p.All() {
+		switch c.Verdict {
+		case Write:
+			n.Write++
+			n.Skips += c.Skips
+			n.Repeats += c.Repeats
+			if c.Clamped {
+				n.Clamped++
+			}
+		case Keep:
+			n.Keep++
+		case Ask:
+			n.Ask++
+		case Refuse:
+			n.Refuse++
+		}
+		switch c.Result {
+		case Written:
+			n.Written++
+		case Already:
+			n.Already++
+		case Failed:
+			n.Failed++
+		case Unverified:
+			n.Unknown++
+		}
+		if c.Verified {
+			n.Verified++
+		}
+	}
+	return n
+}
+
+// All lists the changes of all groups with their group, in order.
+func (p Plan) All() []GroupChange {
+	var all []GroupChange
+	for _, g := range p.Groups {
+		for _, c := range g.Changes {
+			all = append(all, GroupChange{g.Group, c})
+		}
+	}
+	return all
+}
+
+// GroupChange is a change with the group that it belongs to.
+type GroupChange struct {
+	Group string
+	Change
+}
+
+// Settle turns each Ask into a Write, if consent was given for it, or into a refusal.
+func (p Plan) Settle(consent bool) Plan {
+	return p.each(func(c Change) Change {
+		switch {
+		case c.Verdict != Ask:
+		case consent:
+			c.Verdict = Write
+		default:
+			c.Verdict = Refuse
+		}
+		return c
+	})
+}
+
+// each returns a copy of the plan with every change replaced.
+func (p Plan) each(f func(Change) Change) Plan {
+	return p.eachOf(func(_ string, c Change) Change { return f(c) })
+}
+
+func (p Plan) eachOf(f func(group string, c Change) Change) Plan {
+	p.Groups = slices.Clone(p.Groups)
+	for i := range p.Groups {
+		p.Groups[i].Changes = slices.Clone(p.Groups[i].Changes)
+		for j, c := range p.Groups[i].Changes {
+			p.Groups[i].Changes[j] = f(p.Groups[i].Group, c)
+		}
+	}
+	return p
+}
+
+// Recheck holds a plan against a fresh look, taken directly before the write. A partition whose value, condition or topic id
+// has changed, or whose target is now out of range, is refused with what moved; one that is at its new value is done; a target
+// that names earliest follows it.
+func Recheck(p Plan, fresh Snapshot) Plan {
+	return p.eachOf(func(group string, c Change) Change {
+		if c.Verdict != Write || c.Result == Already {
+			return c
+		}
+		g, _ := fresh.Group(group)
+		row, found := g.Row(c.Key)
+		if !found {
+			return c.refuse("it is no longer there")
+		}
+		now := row.Entry(c.Side)
+		switch {
+		case g.Trouble != nil && c.Side == Committed:
+			return c.refuse("the fresh look failed: " + g.Trouble.Reason)
+		case now.Problem():
+			return c.refuse("the fresh look failed: " + now.Reason)
+		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
+			return c.refuse("the topic was recreated since the plan")
+		case ValueOf(now).Offset == c.New.Offset:
+			c.Result = Already
+			return c
+		case ValueOf(now).Offset != c.Old.Offset:
+			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)))
+		case c.New.Offset == None:
+			return c
+		case !row.Range.Known():
+			return c.refuse("the fresh look failed: " + row.Range.Reason)
+		}
+		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
+			c.Reason += fmt.Sprintf("; earliest has moved on from %d", c.New.Offset)
+			c.New.Offset = row.Range.Earliest
+		}
+		if cond := Judge(At(c.New.Offset), row.Range, "").Condition; cond != OK {
+			return c.refuse(fmt.Sprintf("the target %d is now %s: the range is %d..%d", c.New.Offset, cond, row.Range.Earliest, row.Range.End))
+		}
+		if cond := Judge(now, row.Range, fresh.Origin.Cluster).Condition; cond != c.Condition {
+			return c.refuse(fmt.Sprintf("it was %s when planned and is %s now", c.Condition, cond))
+		}
+		return c
+	})
+}
+
+func (c Change) refuse(reason string) Change {
+	c.Verdict, c.Reason, c.Choice = Refuse, reason, ""
+	return c
+}
+
+// Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
+func Verify(p Plan, after Snapshot) Plan {
+	return p.eachOf(func(group string, c Change) Change {
+		if c.Verdict != Write || c.Result == NotTried {
+			return c
+		}
+		g, _ := after.Group(group)
+		row, _ := g.Row(c.Key)
+		now := row.Entry(c.Side)
+		switch {
+		case now.Problem() || c.Side == Committed && g.Trouble != nil:
+			if c.Error == "" {
+				c.Error = "could not be read back"
+			}
+		case ValueOf(now).Offset == c.New.Offset:
+			c.Verified = c.Result != Failed
+			if c.Result == Unverified {
+				c.Result, c.Verified = Written, true
+			}
+		case c.Result == Unverified:
+			c.Result = Failed
+		case c.Result == Written || c.Result == Already:
+			c.Result = Failed
+			c.Error = fmt.Sprintf("read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
+		}
+		return c
+	})
+}
+
+// number writes an offset for people.
+func number(o int64) string {
+	if o == None {
+		return "none"
+	}
+	return fmt.Sprint(o)
+}

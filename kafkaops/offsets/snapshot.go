@@ -1,0 +1,182 @@
+package offsets
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Origin names the cluster and the store that something was read from or is to be written to.
+type Origin struct {
+	Cluster   string // cluster id; "" if the broker does not tell
+	Bootstrap string // address as given
+	Source    string // where the address came from: a flag, a file, an environment variable
+	Store     string // the store as given, without secrets; "" if none is named
+}
+
+// Snapshot is one look at the cluster and the store: commits and store were read before the ranges.
+type Snapshot struct {
+	Origin Origin
+	At     time.Time
+	Groups []Group // sorted by id
+}
+
+// Group finds a group by its id.
+func (s Snapshot) Group(id string) (Group, bool) {
+	i, ok := slices.BinarySearchFunc(s.Groups, id, func(g Group, id string) int { return strings.Compare(g.ID, id) })
+	if !ok {
+		return Group{ID: id}, false
+	}
+	return s.Groups[i], true
+}
+
+// GroupType is Kafka's kind of a group.
+type GroupType string
+
+// The kinds. A simple group has commits, but never had members: its job assigns partitions by hand.
+const (
+	Classic     GroupType = "classic"
+	Consumer    GroupType = "consumer" // KIP-848
+	Share       GroupType = "share"
+	Streams     GroupType = "streams"
+	Simple      GroupType = "simple"
+	TypeUnknown GroupType = "unknown"
+)
+
+// Existence says whether the cluster has a group of that name.
+type Existence int
+
+// The zero value says that it could not be found out.
+const (
+	ExistenceUnknown Existence = iota
+	Exists
+	Missing // the cluster says that there is none
+)
+
+// Trouble is why something could not be read.
+type Trouble struct {
+	Reason      string
+	Unreachable bool // no answer from the broker or the store
+	Denied      bool // a right is missing
+}
+
+// Member is one member of a live group.
+type Member struct {
+	ID, InstanceID, ClientID, Host string
+	Epoch                          int32 // None for classic groups
+	Assigned                       []Key
+}
+
+// Group is one group as the cluster and the store know it.
+type Group struct {
+	ID          string
+	Existence   Existence
+	Type        GroupType
+	State       string // Kafka's word (Stable, Empty, …); "" if not known
+	Protocol    string // protocol type: "consumer", "connect", "share", …; "" for a simple group
+	Assignor    string
+	Epoch       int32 // group epoch, None for classic groups
+	Coordinator int32 // broker id, None if not known
+	Members     []Member
+	Trouble     *Trouble // the cluster's side of this group could not be read
+	Notes       []string // what a falling back could not find out
+	Store       *Store   // nil if no store is named
+	Rows        []Row    // sorted by Key
+}
+
+// Store is what the named store says about a group as a whole.
+type Store struct {
+	Path    string    // the place looked at
+	Saved   time.Time // newest save; zero if not known
+	Holder  string    // who holds the lock just now; "" if nobody
+	Notes   []string  // things ignored on the way, said once
+	Trouble *Trouble  // the store could not be read
+	Topics  []StoredTopic
+}
+
+// StoredTopic is the place of one topic in the store.
+type StoredTopic struct {
+	Topic    string
+	Path     string
+	Presence Presence // of the place as a whole
+	Reason   string
+	Whole    bool   // proven complete
+	Token    string // stands for the content that was read; a save compares it
+	Highest  int32  // largest partition with an entry, None if there is none
+}
+
+// Topic finds the place of a topic.
+func (s *Store) Topic(name string) (StoredTopic, bool) {
+	if s == nil {
+		return StoredTopic{}, false
+	}
+	for _, t := range s.Topics {
+		if t.Topic == name {
+			return t, true
+		}
+	}
+	return StoredTopic{}, false
+}
+
+// Row is one partition of a group.
+type Row struct {
+	Key
+	Range     Range
+	Committed Entry
+	Stored    Entry  // Absent throughout when no store is named
+	Owner     string // member id that it is assigned to; "" if none
+}
+
+// Entry returns what the given side says.
+func (r Row) Entry(s Side) Entry {
+	if s == Stored {
+		return r.Stored
+	}
+	return r.Committed
+}
+
+// Row finds a partition.
+func (g Group) Row(k Key) (Row, bool) {
+	i, ok := slices.BinarySearchFunc(g.Rows, k, func(r Row, k Key) int { return r.Key.Compare(k) })
+	if !ok {
+		return Row{Key: k}, false
+	}
+	return g.Rows[i], true
+}
+
+// Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts.
+func (g Group) Active() bool {
+	if len(g.Members) > 0 {
+		return true
+	}
+	switch g.State {
+	case "Empty", "Dead", "":
+		return false
+	}
+	return true
+}
+
+// Unprocessed is committed − max(stored, earliest): committed beyond what the store says was processed when positive, commits
+// that lag behind the store when negative. Both are taken within the range. ok is false where it cannot be told.
+func (r Row) Unprocessed(cluster string) (n int64, ok bool) {
+	stored, committed := Judge(r.Stored, r.Range, cluster), Judge(r.Committed, r.Range, cluster)
+	if r.Stored.Presence != Present || r.Committed.Presence != Present || !r.Range.Known() ||
+		stored.Identity == Recreated || stored.Foreign || committed.Identity == Recreated {
+		return 0, false
+	}
+	return r.Range.clamp(r.Committed.Offset) - r.Range.clamp(r.Stored.Offset), true
+}
+
+// Healthy reports whether nothing is wrong with the partition. Never committed, and unprocessed records, are no fault by
+// themselves; an entry that is missing from a named store is.
+func (r Row) Healthy(cluster string, store bool) bool {
+	c := Judge(r.Committed, r.Range, cluster)
+	if c.Identity == Recreated || c.Condition != OK && c.Condition != NoEntry {
+		return false
+	}
+	if !store {
+		return r.Range.Known()
+	}
+	s := Judge(r.Stored, r.Range, cluster)
+	return s.Condition == OK && s.Identity != Recreated && !s.Foreign
+}
