@@ -24,6 +24,8 @@ type PlanGroup struct {
 	Type    GroupType
 	State   string
 	Notes   []string // what an operator should know, but nothing is refused for
+	Refusal string   // why nothing of this group may be written; "" if it may
+	Choice  string   // flags that would decide otherwise, as an operator types them
 	Changes []Change // sorted by topic, partition, side
 }
 
@@ -64,6 +66,7 @@ const (
 	Fixed      Target = "offset"
 	ToEarliest Target = "earliest"
 	ToEnd      Target = "end"
+	Restored   Target = "backup" // as it was, even if that is out of range
 )
 
 // Result is what became of a Write.
@@ -159,7 +162,7 @@ type GroupChange struct {
 
 // Settle turns each Ask into a Write, if consent was given for it, or into a refusal.
 func (p Plan) Settle(consent bool) Plan {
-	return p.each(func(c Change) Change {
+	return p.eachOf(func(_ string, c Change) Change {
 		switch {
 		case c.Verdict != Ask:
 		case consent:
@@ -171,11 +174,7 @@ func (p Plan) Settle(consent bool) Plan {
 	})
 }
 
-// each returns a copy of the plan with every change replaced.
-func (p Plan) each(f func(Change) Change) Plan {
-	return p.eachOf(func(_ string, c Change) Change { return f(c) })
-}
-
+// eachOf returns a copy of the plan with every change replaced.
 func (p Plan) eachOf(f func(group string, c Change) Change) Plan {
 	p.Groups = slices.Clone(p.Groups)
 	for i := range p.Groups {
@@ -198,42 +197,46 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		g, _ := fresh.Group(group)
 		row, found := g.Row(c.Key)
 		if !found {
-			return c.refuse("it is no longer there")
+			return c.refuse("it is no longer there", "")
 		}
 		now := row.Entry(c.Side)
 		switch {
 		case g.Trouble != nil && c.Side == Committed:
-			return c.refuse("the fresh look failed: " + g.Trouble.Reason)
+			return c.refuse("the fresh look failed: "+g.Trouble.Reason, "")
 		case now.Problem():
-			return c.refuse("the fresh look failed: " + now.Reason)
+			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
-			return c.refuse("the topic was recreated since the plan")
+			return c.refuse("the topic was recreated since the plan", "")
 		case ValueOf(now).Offset == c.New.Offset:
 			c.Result = Already
 			return c
 		case ValueOf(now).Offset != c.Old.Offset:
-			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)))
+			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.New.Offset == None:
 			return c
 		case !row.Range.Known():
-			return c.refuse("the fresh look failed: " + row.Range.Reason)
+			return c.refuse("the fresh look failed: "+row.Range.Reason, "")
 		}
 		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
 			c.Reason += fmt.Sprintf("; earliest has moved on from %d", c.New.Offset)
 			c.New.Offset = row.Range.Earliest
 		}
+		if c.Target == Restored {
+			return c
+		}
 		if cond := Judge(At(c.New.Offset), row.Range, "").Condition; cond != OK {
-			return c.refuse(fmt.Sprintf("the target %d is now %s: the range is %d..%d", c.New.Offset, cond, row.Range.Earliest, row.Range.End))
+			return c.refuse(fmt.Sprintf("the target %d is now %s: the range is %d..%d", c.New.Offset, cond, row.Range.Earliest, row.Range.End), "")
 		}
 		if cond := Judge(now, row.Range, fresh.Origin.Cluster).Condition; cond != c.Condition {
-			return c.refuse(fmt.Sprintf("it was %s when planned and is %s now", c.Condition, cond))
+			return c.refuse(fmt.Sprintf("it was %s when planned and is %s now", c.Condition, cond), "")
 		}
 		return c
 	})
 }
 
-func (c Change) refuse(reason string) Change {
-	c.Verdict, c.Reason, c.Choice = Refuse, reason, ""
+// refuse keeps the partition as it is, with the flags that would decide otherwise ("" if none would).
+func (c Change) refuse(reason, choice string) Change {
+	c.Verdict, c.Reason, c.Choice = Refuse, reason, choice
 	return c
 }
 

@@ -1,0 +1,178 @@
+package offsets
+
+import "fmt"
+
+// ClampPolicy is what an operator has decided beforehand. The zero value decides nothing: every doubtful case is asked about
+// or refused.
+type ClampPolicy struct {
+	Sides        []Side
+	High         Target                  // "": end where nothing readable is skipped or the topic is proven the same, else ask
+	Recreated    Target                  // "": refuse; Fixed: keep the number
+	MissingOther bool                    // an entry that only the other side has is taken over
+	MissingFirst bool                    // an entry that only the other side has is ignored: earliest
+	OtherCluster bool                    // entries recorded for another cluster may be corrected
+	Named        func(topic string) bool // the topic was named, so that a first run may be meant
+}
+
+// Clamp plans to bring the offsets of the chosen sides back into what the cluster still has. It is the first three steps of the
+// scheme "Similar Exactly Once" (read the stored offsets; low goes to earliest; high goes to end; none starts at earliest), but
+// stops to ask wherever the number alone cannot tell a truncated log from another one.
+func Clamp(s Snapshot, p ClampPolicy) Plan {
+	plan := Plan{Command: "clamp", Origin: s.Origin, Created: s.At}
+	for _, g := range s.Groups {
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		for _, r := range g.Rows {
+			for _, side := range p.Sides {
+				pg.Changes = append(pg.Changes, clampRow(s, g, r, side, p))
+			}
+		}
+		plan.Groups = append(plan.Groups, pg)
+	}
+	return plan
+}
+
+func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
+	e := r.Entry(side)
+	st := Judge(e, r.Range, s.Origin.Cluster)
+	c := Change{
+		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: st.Condition,
+		Old: ValueOf(e), New: ValueOf(e), Target: Fixed, Verdict: Keep,
+	}
+	switch {
+	case e.Presence == Damaged, e.Presence == Empty:
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "--salvage")
+	case e.Problem():
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, orElse(e.Reason, "no reason given")), "")
+	case st.Condition == Gone:
+		c.Reason = r.Range.gone() + "; left as it is"
+		return c
+	case st.Foreign && !p.OtherCluster:
+		return c.refuse(fmt.Sprintf("recorded for cluster %s, and this is %s", e.Cluster, s.Origin.Cluster), "--other-cluster")
+	case st.Condition == NoEntry:
+		return clampMissing(g, r, c, p)
+	case !r.Range.Known():
+		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+	case st.Identity == Recreated && p.Recreated == "":
+		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %d readable from earliest %d",
+			e.TopicID, r.Range.TopicID, r.Range.Readable(), r.Range.Earliest), "--recreated end|earliest|keep")
+	case st.Identity == Recreated && p.Recreated != Fixed:
+		return c.to(r, p.Recreated, "the topic was recreated")
+	}
+	switch st.Condition {
+	case Low:
+		return c.to(r, ToEarliest, fmt.Sprintf("low: %d expired (%d..%d)", st.Expired, e.Offset, r.Range.Earliest-1))
+	case High:
+		return clampHigh(r, st, c, p)
+	default:
+		c.Reason = "in range"
+		return c
+	}
+}
+
+func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
+	why := fmt.Sprintf("high by %d", st.Ahead)
+	if p.High != "" {
+		return c.to(r, p.High, why)
+	}
+	proven := st.Identity == Same || r.Range.Readable() == 0
+	if st.Identity == IdentityUnknown {
+		why += ", identity unknown"
+	}
+	if n := r.Range.Readable(); n > 0 {
+		why += fmt.Sprintf(": skips up to %d readable", n)
+	}
+	c = c.to(r, ToEnd, why)
+	if !proven {
+		c.Verdict, c.Choice = Ask, "--high end|earliest"
+	}
+	return c
+}
+
+// clampMissing decides about a partition that has no entry on the change's side.
+func clampMissing(g Group, r Row, c Change, p ClampPolicy) Change {
+	other := r.Entry(c.Side.Other())
+	place, hasPlace := g.Store.Topic(r.Topic)
+	added := c.Side == Stored && hasPlace && place.Presence == Present && place.Whole && r.Partition > place.Highest
+	switch {
+	case other.Problem() && !p.MissingFirst:
+		return c.refuse("no entry, and whether the other side has one is unknown: "+orElse(other.Reason, other.Presence.String()), "--missing earliest")
+	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
+		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
+	case other.Presence == Present && p.MissingOther:
+		if !r.Range.Known() {
+			return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+		}
+		return c.takeOver(r, other)
+	case !added && other.Presence == Absent && !p.Named(r.Topic):
+		c.Reason = "no entry anywhere; name its topic with -t to start it at earliest"
+		return c
+	case !r.Range.Known():
+		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+	case added:
+		return c.to(r, ToEarliest, "partition added: starts at earliest")
+	}
+	why := "first run: no entry, no commit"
+	switch {
+	case other.Presence == Present:
+		why = fmt.Sprintf("no entry, earliest by choice; %s is %d", c.Side.Other(), other.Offset)
+	case c.Side == Committed && g.Store == nil:
+		why = "first run: no commit"
+	}
+	if c.Side == Stored {
+		why += fmt.Sprintf(" (looked at %s)", orElse(place.Path, g.Store.path()))
+	}
+	return c.to(r, ToEarliest, why)
+}
+
+func (s *Store) path() string {
+	if s == nil {
+		return ""
+	}
+	return s.Path
+}
+
+// takeOver gives the change the other side's entry, brought into the range.
+func (c Change) takeOver(r Row, e Entry) Change {
+	at := r.Range.clamp(e.Offset)
+	if at != e.Offset {
+		target := ToEarliest
+		if at == r.Range.End && at != r.Range.Earliest {
+			target = ToEnd
+		}
+		return c.to(r, target, fmt.Sprintf("no entry; %s is %d, out of range", c.Side.Other(), e.Offset))
+	}
+	c.Verdict, c.Reason = Write, fmt.Sprintf("no entry; taken over from %s", c.Side.Other())
+	c.New = Value{Offset: at, Epoch: None}
+	return c.weigh(r)
+}
+
+// to makes the change a write to one end of the range. The offset is ours, so it has no epoch and no metadata.
+func (c Change) to(r Row, t Target, why string) Change {
+	c.Verdict, c.Reason, c.Target = Write, why, t
+	c.New = Value{Offset: r.Range.Earliest, Epoch: None}
+	if t == ToEnd {
+		c.New.Offset = r.Range.End
+	}
+	c.Clamped = c.Old.Offset != None && c.Old.Offset != c.New.Offset
+	return c.weigh(r)
+}
+
+// weigh counts what going from Old to New passes over or reads again, of what is readable. Going to the end from a number
+// beyond it may pass over everything: the log may be a new one.
+func (c Change) weigh(r Row) Change {
+	c.Skips, c.Repeats = 0, 0
+	if c.Old.Offset == None {
+		c.Skips = c.New.Offset - r.Range.Earliest
+		return c
+	}
+	from, to := r.Range.clamp(c.Old.Offset), c.New.Offset
+	switch {
+	case c.Condition == High && to > r.Range.Earliest:
+		c.Skips = to - r.Range.Earliest
+	case to > from:
+		c.Skips = to - from
+	default:
+		c.Repeats = from - to
+	}
+	return c
+}

@@ -1,0 +1,92 @@
+package offsets
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Gate refuses all writes to groups that must not be written now: live ones, those that could not be read, those whose type has
+// no offsets of its own, and, unless create is given, commits for a group that does not exist.
+func Gate(p Plan, s Snapshot, create bool) Plan {
+	closed := map[string]PlanGroup{}
+	for i, pg := range p.Groups {
+		if !pg.writes(Stored) && !pg.writes(Committed) {
+			continue
+		}
+		g, _ := s.Group(pg.Group)
+		pg.Refusal, pg.Choice = g.closed()
+		if pg.Refusal == "" && g.Existence == Missing && !create && pg.writes(Committed) {
+			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"
+		}
+		if pg.Refusal != "" {
+			p.Groups[i].Refusal, p.Groups[i].Choice = pg.Refusal, pg.Choice
+			closed[pg.Group] = pg
+		}
+	}
+	return p.eachOf(func(group string, c Change) Change {
+		if pg, ok := closed[group]; ok && (c.Verdict == Write || c.Verdict == Ask) {
+			return c.refuse(pg.Refusal, pg.Choice)
+		}
+		return c
+	})
+}
+
+func (pg PlanGroup) writes(side Side) bool {
+	for _, c := range pg.Changes {
+		if c.Side == side && (c.Verdict == Write || c.Verdict == Ask) {
+			return true
+		}
+	}
+	return false
+}
+
+// closed says why nothing may be written to the group now, "" if it may, and which flag would help.
+func (g Group) closed() (why, choice string) {
+	switch {
+	case g.Trouble != nil:
+		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason), ""
+	case g.Type == Share:
+		return fmt.Sprintf("%q is a share group: the broker keeps its state, and it has no offsets of this kind", g.ID), ""
+	case g.Protocol == "connect":
+		return fmt.Sprintf("%q coordinates Connect workers and has no offsets: name the sink connector's own group (connect-NAME)", g.ID), ""
+	case g.Active():
+		return fmt.Sprintf("group %q is active: %s", g.ID, g.activity()), "--wait-empty 60s"
+	case g.Existence == ExistenceUnknown:
+		return fmt.Sprintf("whether group %q exists is unknown", g.ID), ""
+	}
+	return "", ""
+}
+
+// activity names the members that keep a group active.
+func (g Group) activity() string {
+	var names []string
+	for i, m := range g.Members {
+		if i == 5 {
+			names = append(names, fmt.Sprintf("and %d more", len(g.Members)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s on %s", orElse(m.ClientID, m.ID), m.Host))
+	}
+	what := fmt.Sprintf("%d member", len(g.Members))
+	if len(g.Members) != 1 {
+		what += "s"
+	}
+	switch {
+	case len(names) > 0:
+		what += " (" + strings.Join(names, ", ") + ")"
+	default:
+		what = "state " + g.State
+	}
+	if strings.HasPrefix(g.ID, "connect-") {
+		what += "; a paused connector stays a member: stop it"
+	}
+	return what
+}
+
+// notIdle says what speaks against the job being stopped although no member shows.
+func (g Group) notIdle() []string {
+	if g.Store == nil || g.Store.Holder == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder)}
+}

@@ -1,0 +1,89 @@
+package offsets
+
+import "fmt"
+
+// Backup is what a backup remembers: for each partition the value before the write, and the one that was written.
+type Backup struct {
+	Origin Origin
+	Side   Side
+	Groups []BackupGroup
+}
+
+// BackupGroup is one group of a backup.
+type BackupGroup struct {
+	Group string
+	Type  GroupType
+	Rows  []BackupRow
+}
+
+// BackupRow is one partition of a backup.
+type BackupRow struct {
+	Key
+	Side    Side
+	TopicID string
+	Old     Value // NoValue: there was nothing
+	Written Value
+}
+
+// RestorePolicy is what an operator has decided about a backup beforehand.
+type RestorePolicy struct {
+	OtherCluster   bool // the backup may be of another cluster
+	KeepRecreated  bool // topics may have been recreated since
+	OverwriteMoved bool // partitions may have moved since the backup's write
+}
+
+// Restore plans to bring back what a backup holds. A partition that has moved since, or whose topic is another one, is refused. A
+// value that was out of range goes back out of range: that is what undoing a clamp means.
+func Restore(s Snapshot, b Backup, p RestorePolicy) Plan {
+	plan := Plan{Command: "import", Origin: s.Origin, Created: s.At}
+	foreign := b.Origin.Cluster != "" && s.Origin.Cluster != "" && b.Origin.Cluster != s.Origin.Cluster
+	for _, bg := range b.Groups {
+		g, _ := s.Group(bg.Group)
+		pg := PlanGroup{Group: bg.Group, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		for _, br := range bg.Rows {
+			r, _ := g.Row(br.Key)
+			c := restoreRow(r, br, s.Origin.Cluster, foreign, p)
+			if foreign && !p.OtherCluster {
+				c = c.refuse(fmt.Sprintf("the backup is of cluster %s, and this is %s", b.Origin.Cluster, s.Origin.Cluster), "--other-cluster")
+			}
+			pg.Changes = append(pg.Changes, c)
+		}
+		plan.Groups = append(plan.Groups, pg)
+	}
+	return plan
+}
+
+func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePolicy) Change {
+	e := r.Entry(br.Side)
+	now := ValueOf(e)
+	c := Change{
+		Key: br.Key, Side: br.Side, TopicID: r.Range.TopicID, Condition: Judge(e, r.Range, cluster).Condition,
+		Old: now, New: br.Old, Target: Restored, Verdict: Keep,
+	}
+	c.New.Epoch = None // a leader epoch that does not exist any more would stop consumers
+	switch {
+	case e.Problem():
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")
+	case r.Range.Gone() && br.Side == Committed:
+		return c.refuse(r.Range.gone(), "")
+	case !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID && !p.KeepRecreated:
+		return c.refuse("the topic was recreated since the backup", "--recreated keep")
+	case now.Offset == br.Old.Offset && now.Metadata == br.Old.Metadata:
+		c.Reason = "already as in the backup"
+		return c
+	case now.Offset != br.Written.Offset && !p.OverwriteMoved:
+		return c.refuse(fmt.Sprintf("moved since the backup: it was set to %s and is %s", number(br.Written.Offset), number(now.Offset)), "--moved overwrite")
+	}
+	c.Verdict, c.Reason = Write, "as before"
+	if c.New.Offset == None {
+		c.Reason = "there was none before"
+		return c
+	}
+	if r.Range.Known() {
+		c = c.weigh(r)
+		if cond := Judge(At(c.New.Offset), r.Range, "").Condition; cond != OK {
+			c.Reason += fmt.Sprintf(", %s: the range is %d..%d", cond, r.Range.Earliest, r.Range.End)
+		}
+	}
+	return c
+}
