@@ -1,0 +1,46 @@
+package output
+
+import (
+	"strings"
+
+	"github.com/fatih/color"
+)
+
+// tone is what a cell's colour says. Words say the same; colour only helps to find them.
+type tone uint8
+
+const (
+	toneNone tone = iota
+	toneRed
+	toneYellow
+	toneDim
+	toneBold
+)
+
+// paints holds what to write before and after a coloured cell, for each tone.
+type paints [toneBold + 1]struct{ on, off string }
+
+// newPaints makes colour objects that are told on or off by the stream; the library's globals look at stdout alone.
+func newPaints(on bool) *paints {
+	var p paints
+	for t, c := range map[tone]*color.Color{
+		toneRed:    color.New(color.FgRed),
+		toneYellow: color.New(color.FgYellow),
+		toneDim:    color.New(color.Faint),
+		toneBold:   color.New(color.Bold),
+	} {
+		c.DisableColor()
+		if on {
+			c.EnableColor()
+		}
+		p[t].on, p[t].off, _ = strings.Cut(c.Sprint("|"), "|")
+	}
+	return &p
+}
+
+func (p *paints) paint(t tone, s string) string {
+	if s == "" {
+		return s
+	}
+	return p[t].on + s + p[t].off
+}

@@ -1,0 +1,254 @@
+package output
+
+import (
+	"io"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// DescribeSchema is the schema of describe's document.
+const DescribeSchema = "gtoffset.describe/1"
+
+// json writes the document gtoffset.describe/1, partition by partition, without ever holding it whole.
+func (d Describe) json(w io.Writer) error {
+	e := &encoder{w: w, b: make([]byte, 0, 80<<10)}
+	e.open('{')
+	e.string("schema", DescribeSchema)
+	e.time("at", d.Snapshot.At)
+	e.string("isolation", isolation(d.Snapshot))
+	e.origin(d.Snapshot.Origin)
+	e.list("groups")
+	for _, g := range d.Snapshot.Groups {
+		d.jsonGroup(e, g)
+	}
+	e.close(']')
+	e.list("checks")
+	for _, c := range d.Checks {
+		c.json(e)
+	}
+	e.close(']')
+	e.close('}')
+	return e.end()
+}
+
+// isolation says which end lag is counted to.
+func isolation(s offsets.Snapshot) string {
+	for _, g := range s.Groups {
+		if stable(g) {
+			return "read_committed"
+		}
+	}
+	return "read_uncommitted"
+}
+
+func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
+	cluster := d.Snapshot.Origin.Cluster
+	e.open('{')
+	e.string("group", g.ID)
+	e.string("type", orElse(string(g.Type), string(offsets.TypeUnknown)))
+	e.text("state", g.State)
+	switch g.Existence {
+	case offsets.ExistenceUnknown:
+		e.null("exists")
+	default:
+		e.bool("exists", g.Existence == offsets.Exists)
+	}
+	e.text("protocol", g.Protocol)
+	e.text("assignor", g.Assignor)
+	e.number("epoch", int64(g.Epoch))
+	e.number("coordinator", int64(g.Coordinator))
+	e.list("members")
+	for _, m := range g.Members {
+		e.open('{')
+		e.string("id", m.ID)
+		e.text("instance_id", m.InstanceID)
+		e.text("client_id", m.ClientID)
+		e.text("host", m.Host)
+		e.number("epoch", int64(m.Epoch))
+		e.list("assigned")
+		for _, k := range m.Assigned {
+			e.open('{')
+			e.string("topic", k.Topic)
+			e.int("partition", int64(k.Partition))
+			e.close('}')
+		}
+		e.close(']')
+		e.close('}')
+	}
+	e.close(']')
+	if st := g.Store; st != nil {
+		e.time("saved", st.Saved)
+		e.text("store_path", st.Path)
+		e.text("store_locked_by", st.Holder)
+		e.strings("store_notes", st.Notes)
+		e.text("store_error", reason(st.Trouble))
+	} else {
+		e.null("saved")
+	}
+	e.strings("notes", g.Notes)
+	e.list("partitions")
+	for _, r := range d.rows(g) {
+		jsonRow(e, r, cluster, g.Store != nil)
+		e.flush()
+	}
+	e.close(']')
+	jsonTotals(e, g, cluster)
+	e.list("restart")
+	if len(g.Rows) > 0 {
+		for _, o := range offsets.Forecast(g, cluster) {
+			jsonOutcome(e, o)
+		}
+	}
+	e.close(']')
+	e.text("error", reason(g.Trouble))
+	e.close('}')
+}
+
+func reason(t *offsets.Trouble) string {
+	if t == nil {
+		return ""
+	}
+	return orElse(t.Reason, "could not be read")
+}
+
+func jsonRow(e *encoder, r offsets.Row, cluster string, store bool) {
+	e.open('{')
+	e.string("topic", r.Topic)
+	e.text("topic_id", r.Range.TopicID)
+	e.int("partition", int64(r.Partition))
+	known := func(name string, n int64) {
+		if !r.Range.Known() {
+			n = offsets.None
+		}
+		e.number(name, n)
+	}
+	known("leader", int64(r.Range.Leader))
+	known("leader_epoch", int64(r.Range.Epoch))
+	known("earliest", r.Range.Earliest)
+	known("end", r.Range.End)
+	known("stable", r.Range.Stable)
+	if store {
+		e.key("stored")
+		jsonEntry(e, r.Stored, r.Range, cluster)
+	} else {
+		e.null("stored")
+	}
+	e.key("committed")
+	jsonEntry(e, r.Committed, r.Range, cluster)
+	if n, ok := r.Unprocessed(cluster); ok && store {
+		e.int("unprocessed", max(n, 0))
+		e.int("behind", max(-n, 0))
+	} else {
+		e.null("unprocessed")
+		e.null("behind")
+	}
+	e.text("owner", r.Owner)
+	e.bool("ok", r.Healthy(cluster, store))
+	e.string("state", r.Words(cluster, store))
+	e.text("error", rowError(r))
+	e.close('}')
+}
+
+func jsonEntry(e *encoder, entry offsets.Entry, r offsets.Range, cluster string) {
+	s := offsets.Judge(entry, r, cluster)
+	present := entry.Presence == offsets.Present
+	e.open('{')
+	if present {
+		e.int("offset", entry.Offset)
+	} else {
+		e.null("offset")
+	}
+	e.string("condition", string(s.Condition))
+	e.string("identity", string(s.Identity))
+	e.number("lag", s.Lag)
+	e.number("expired", s.Expired)
+	e.number("ahead", s.Ahead)
+	switch {
+	case present:
+		e.number("epoch", int64(entry.Epoch))
+		e.string("metadata", entry.Metadata)
+		e.text("topic_id", entry.TopicID)
+	default:
+		e.null("epoch")
+		e.null("metadata")
+		e.null("topic_id")
+	}
+	if s.Foreign {
+		e.string("other_cluster", entry.Cluster)
+	} else {
+		e.null("other_cluster")
+	}
+	if entry.Problem() {
+		e.string("problem", entry.Presence.String())
+		e.text("reason", entry.Reason)
+	} else {
+		e.null("problem")
+		e.null("reason")
+	}
+	e.close('}')
+}
+
+func jsonTotals(e *encoder, g offsets.Group, cluster string) {
+	t := g.Total(cluster)
+	e.object("totals")
+	e.int("partitions", int64(t.Partitions))
+	e.int("ok", int64(t.Healthy))
+	e.int("lag", t.Lag)
+	e.int("lag_uncounted", int64(t.LagUncounted))
+	if g.Store != nil {
+		e.int("stored_lag", t.StoredLag)
+		e.int("stored_lag_uncounted", int64(t.StoredLagUncounted))
+		e.int("unprocessed", t.Unprocessed)
+		e.int("unprocessed_uncounted", int64(t.UnprocessedUncounted))
+	} else {
+		e.null("stored_lag")
+		e.null("stored_lag_uncounted")
+		e.null("unprocessed")
+		e.null("unprocessed_uncounted")
+	}
+	e.int("low", int64(t.Low))
+	e.int("high", int64(t.High))
+	e.int("gone", int64(t.Gone))
+	e.int("unreadable", int64(t.Unreadable))
+	e.int("recreated", int64(t.Recreated))
+	e.close('}')
+}
+
+func jsonOutcome(e *encoder, o offsets.Outcome) {
+	e.open('{')
+	from := "store"
+	if o.From == offsets.Committed {
+		from = "commits"
+	}
+	e.string("from", from)
+	e.text("policy", string(o.Policy)) // null: what no policy decides
+	e.int("loses_expired", o.Expired)
+	e.int("loses_unprocessed", o.Unprocessed)
+	e.int("loses_readable", o.Readable)
+	e.int("repeats", o.Repeats)
+	e.int("reads", o.Reads)
+	e.int("out_of_range", int64(o.OutOfRange))
+	e.int("without_offset", int64(o.WithoutOffset))
+	e.int("uncounted", int64(o.Uncounted))
+	e.int("unsure", int64(o.Unsure))
+	e.bool("stops", o.Stops)
+	e.close('}')
+}
+
+func (c Check) json(e *encoder) {
+	e.open('{')
+	e.string("check", c.Name)
+	e.number("limit", c.Limit)
+	e.bool("failed", c.Failed)
+	if c.Worst == nil {
+		e.null("worst")
+	} else {
+		e.object("worst")
+		e.string("group", c.Worst.Group)
+		e.string("topic", c.Worst.Topic)
+		e.int("partition", int64(c.Worst.Partition))
+		e.int("value", c.Worst.Value)
+		e.close('}')
+	}
+	e.close('}')
+}

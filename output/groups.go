@@ -1,0 +1,124 @@
+package output
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// GroupsSchema is the schema of the list of groups.
+const GroupsSchema = "gtoffset.groups/1"
+
+// GroupList is what describe shows without -g: the groups of a cluster.
+type GroupList struct {
+	Snapshot offsets.Snapshot
+	Troubles []offsets.Trouble // brokers that did not list their groups: the list is not whole
+}
+
+// Write writes the view as table, json, yaml or csv. Wide is the same as table.
+func (l GroupList) Write(s Stream, f Format) error {
+	switch f {
+	case Table, Wide, "":
+		return l.text(s)
+	case JSON:
+		return l.json(s.W)
+	case YAML:
+		var b bytes.Buffer
+		if err := l.json(&b); err != nil {
+			return err
+		}
+		return writeYAML(s.W, b.Bytes())
+	case CSV:
+		return l.csv(s.W)
+	}
+	return FormatError{f, []Format{Table, JSON, YAML, CSV}}
+}
+
+func (l GroupList) row(g offsets.Group) []string {
+	coordinator := "-"
+	if g.Coordinator != offsets.None {
+		coordinator = strconv.Itoa(int(g.Coordinator))
+	}
+	return []string{g.ID, orElse(string(g.Type), string(offsets.TypeUnknown)), orElse(g.State, "-"), orElse(g.Protocol, "-"), coordinator}
+}
+
+func (l GroupList) text(s Stream) error {
+	p := &printer{w: s.W}
+	p.printf("%s · %s\n", plural(len(l.Snapshot.Groups), "group"), where(l.Snapshot.Origin))
+	grid := Grid{Columns: []Column{{Name: "GROUP"}, {Name: "TYPE"}, {Name: "STATE"}, {Name: "PROTOCOL"}, {Name: "COORDINATOR", Right: true}}}
+	troubled := false
+	for _, g := range l.Snapshot.Groups {
+		troubled = troubled || g.Trouble != nil
+	}
+	if troubled {
+		grid.toned = len(grid.Columns)
+		grid.Columns = append(grid.Columns, Column{Name: "PROBLEM"})
+	}
+	for _, g := range l.Snapshot.Groups {
+		row := l.row(g)
+		for i, cell := range row {
+			row[i] = Clean(cell)
+		}
+		if g.ID == "" {
+			row[0] = `""`
+		}
+		if troubled {
+			row = append(row, orElse(cleanText(reason(g.Trouble)), "-"))
+			grid.tones = append(grid.tones, map[bool]tone{true: toneRed}[g.Trouble != nil])
+		}
+		grid.Rows = append(grid.Rows, row)
+	}
+	if len(grid.Rows) > 0 && p.err == nil {
+		p.printf("\n")
+		p.err = grid.draw(s)
+	}
+	if len(l.Troubles) > 0 {
+		p.printf("\nThe list is not whole:\n")
+		for _, t := range l.Troubles {
+			p.printf("  %s\n", cleanText(reason(&t)))
+		}
+	}
+	return p.err
+}
+
+func (l GroupList) json(w io.Writer) error {
+	e := &encoder{w: w}
+	e.open('{')
+	e.string("schema", GroupsSchema)
+	e.time("at", l.Snapshot.At)
+	e.origin(l.Snapshot.Origin)
+	e.list("groups")
+	for _, g := range l.Snapshot.Groups {
+		e.open('{')
+		e.string("group", g.ID)
+		e.string("type", orElse(string(g.Type), string(offsets.TypeUnknown)))
+		e.text("state", g.State)
+		e.text("protocol", g.Protocol)
+		e.number("coordinator", int64(g.Coordinator))
+		e.text("error", reason(g.Trouble))
+		e.close('}')
+		e.flush()
+	}
+	e.close(']')
+	e.list("troubles")
+	for _, t := range l.Troubles {
+		e.open('{')
+		e.string("reason", reason(&t))
+		e.bool("unreachable", t.Unreachable)
+		e.bool("denied", t.Denied)
+		e.close('}')
+	}
+	e.close(']')
+	e.close('}')
+	return e.end()
+}
+
+func (l GroupList) csv(w io.Writer) error {
+	return writeCSV(w, []string{"group", "type", "state", "protocol", "coordinator", "error"}, func(write func([]string)) {
+		for _, g := range l.Snapshot.Groups {
+			write(append(l.row(g), orElse(reason(g.Trouble), "-")))
+		}
+	})
+}

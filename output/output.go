@@ -1,0 +1,117 @@
+// Package output is everything that gtoffset prints: tables for people, documents for programs. A view (Describe, GroupList,
+// PlanView, Offsets, Error) holds one plain value and writes it in one of the formats; it asks nobody and decides nothing, so
+// the same value gives the same bytes on every machine. What differs between a terminal and a pipe is in Stream, and the
+// caller fills it in.
+package output
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Format is a value of -o that a view can be written in.
+type Format string
+
+// The formats. Wide is Table with everything that is known.
+const (
+	Table Format = "table"
+	Wide  Format = "wide"
+	JSON  Format = "json"
+	YAML  Format = "yaml"
+	CSV   Format = "csv"
+)
+
+// FormatError is a format that a view does not have.
+type FormatError struct {
+	Format Format
+	Have   []Format
+}
+
+// Error names the format and those that there are.
+func (e FormatError) Error() string {
+	have := make([]string, len(e.Have))
+	for i, f := range e.Have {
+		have[i] = string(f)
+	}
+	return fmt.Sprintf("no output format %q here: it is one of %s", e.Format, strings.Join(have, ", "))
+}
+
+// Stream is where a view is written to, with what that very stream can show.
+type Stream struct {
+	W     io.Writer
+	Width int  // columns of the terminal; 0: not a terminal, nothing is shortened
+	Color bool // ANSI colours
+	Gauge bool // draw where offsets lie in the log
+	ASCII bool // the locale has no UTF-8: line drawing and the like in ASCII
+}
+
+// Plain is a stream without colour, gauge or limit of width, as a pipe or a file is.
+func Plain(w io.Writer) Stream { return Stream{W: w} }
+
+// ColorMode is a value of --color.
+type ColorMode string
+
+// The colour modes. ColorAuto colours a terminal, unless NO_COLOR is set or TERM is dumb.
+const (
+	ColorAuto   ColorMode = "auto"
+	ColorAlways ColorMode = "always"
+	ColorNever  ColorMode = "never"
+)
+
+// Open decides what w can show: whether it is a terminal and how wide, and what --color and the environment ask for. Each
+// stream is opened by itself, as stdout and stderr often lead to different places.
+func Open(w io.Writer, mode ColorMode, getenv func(string) string) Stream {
+	terminal, width := false, 0
+	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		terminal = true
+		width, _, _ = term.GetSize(int(f.Fd())) // a terminal that does not know its size is taken as 80 wide
+	}
+	s := Decide(terminal, width, mode, getenv)
+	s.W = w
+	return s
+}
+
+// Decide is the rule behind Open, for a stream that is a terminal of the given width or is none.
+func Decide(terminal bool, width int, mode ColorMode, getenv func(string) string) Stream {
+	s := Stream{ASCII: !utf8Locale(getenv)}
+	dumb := getenv("TERM") == "dumb"
+	if terminal {
+		s.Width, s.Gauge = width, !dumb
+		if width <= 0 {
+			s.Width = 80
+		}
+	}
+	switch mode {
+	case ColorAlways:
+		s.Color = true
+	case ColorNever:
+	default:
+		s.Color = terminal && !dumb && getenv("NO_COLOR") == ""
+	}
+	return s
+}
+
+// utf8Locale follows the order in which a C library looks. Without any of them (Windows, containers) UTF-8 is assumed.
+func utf8Locale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return true
+}
+
+// printer writes lines and remembers the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}

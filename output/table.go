@@ -1,0 +1,239 @@
+package output
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// smallTable is the number of rows up to which tablewriter draws. Above, it would take seconds and a gigabyte for 100,000
+// rows; the two-pass writer gives the same bytes.
+const smallTable = 100
+
+// gutter is what separates two columns.
+const gutter = 2
+
+// Column is a heading of a Grid.
+type Column struct {
+	Name  string
+	Right bool // numbers stand to the right
+	gap   int  // blanks after it, if not the gutter
+}
+
+// Grid is a table of cells, row by row. Every row has a cell for every column.
+type Grid struct {
+	Columns []Column
+	Rows    [][]string
+	tones   []tone // of the column toned, one a row; nil: none is coloured
+	toned   int
+}
+
+// Write draws the grid in aligned columns, without lines around it and without blanks at line ends. Cells are cleaned.
+func (g Grid) Write(s Stream) error {
+	clean := make([][]string, len(g.Rows))
+	for i, row := range g.Rows {
+		clean[i] = row
+		for j, cell := range row {
+			if c := cleanText(cell); c != cell {
+				if &clean[i][0] == &row[0] {
+					clean[i] = append([]string(nil), row...)
+				}
+				clean[i][j] = c
+			}
+		}
+	}
+	g.Rows = clean
+	return g.draw(s)
+}
+
+// draw writes cells that are clean already.
+func (g Grid) draw(s Stream) error {
+	if !s.Color {
+		g.tones = nil
+	}
+	if len(g.Rows) <= smallTable && g.agreed() {
+		return g.byTablewriter(s.W)
+	}
+	return g.byTwoPasses(s.W)
+}
+
+// agreed tells whether tablewriter measures every cell as we do. It adds up runes, and so takes an emoji of several for wider
+// than it is.
+func (g Grid) agreed() bool {
+	for _, row := range g.Rows {
+		for _, cell := range row {
+			if !plainASCII(cell) && twwidth.WidthWithOptions(cell, twwidth.Options{}) != width(cell) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byTablewriter steps round what tablewriter does unasked: it reformats headings, wraps cells, cuts blanks, looks at the locale
+// for widths, pads the last column, and closes a coloured cell a second time after its padding.
+func (g Grid) byTablewriter(w io.Writer) error {
+	align := make(tw.Alignment, len(g.Columns))
+	padding := make([]tw.Padding, len(g.Columns))
+	header := make([]string, len(g.Columns))
+	for i, c := range g.Columns {
+		align[i], header[i] = tw.AlignLeft, c.Name
+		if c.Right {
+			align[i] = tw.AlignRight
+		}
+		padding[i] = tw.Padding{Right: strings.Repeat(" ", c.after()), Overwrite: true}
+	}
+	cells := tw.CellConfig{
+		Formatting: tw.CellFormatting{AutoFormat: tw.Off, AutoWrap: tw.WrapNone},
+		Alignment:  tw.CellAlignment{PerColumn: align},
+		Padding:    tw.CellPadding{Global: tw.Padding{Right: "  ", Overwrite: true}, PerColumn: padding},
+	}
+	var drawn bytes.Buffer
+	t := tablewriter.NewTable(&drawn, tablewriter.WithEastAsian(tw.Off),
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.BorderNone,
+			Symbols:  tw.NewSymbols(tw.StyleNone),
+			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
+		})),
+		tablewriter.WithConfig(tablewriter.Config{Header: cells, Row: cells, Behavior: tw.Behavior{TrimSpace: tw.Off}}))
+	t.Header(header)
+	if err := t.Bulk(g.Rows); err != nil {
+		return err
+	}
+	if err := t.Render(); err != nil {
+		return err
+	}
+	paint, widths := newPaints(g.tones != nil), g.widths()
+	var out bytes.Buffer
+	for i, line := range bytes.Split(bytes.TrimSuffix(drawn.Bytes(), []byte("\n")), []byte("\n")) {
+		text := strings.TrimRight(string(line), " ")
+		if row := i - 1; row >= 0 && g.tones != nil { // colours go in after the drawing, where the cell must be
+			text = g.color(text, row, widths, paint)
+		}
+		out.WriteString(text)
+		out.WriteByte('\n')
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// color wraps the toned cell of a drawn row. It is found from the left by the widths of the columns before it.
+func (g Grid) color(line string, row int, widths []int, paint *paints) string {
+	cell := strings.TrimRight(g.Rows[row][g.toned], " ")
+	if cell == "" || g.tones[row] == toneNone {
+		return line
+	}
+	at := 0
+	for i, c := range g.Rows[row][:g.toned] {
+		at += len(c) + widths[i] - width(c) + g.Columns[i].after()
+	}
+	if g.Columns[g.toned].Right {
+		at += widths[g.toned] - width(g.Rows[row][g.toned])
+	}
+	return line[:at] + paint.paint(g.tones[row], cell) + line[at+len(cell):]
+}
+
+func (c Column) after() int {
+	if c.gap > 0 {
+		return c.gap
+	}
+	return gutter
+}
+
+// widths measures the columns.
+func (g Grid) widths() []int {
+	w := make([]int, len(g.Columns))
+	for i, c := range g.Columns {
+		w[i] = width(c.Name)
+	}
+	for _, row := range g.Rows {
+		for i, cell := range row {
+			if n := len(cell); n > w[i] { // no rune is wider than its bytes are many
+				w[i] = max(w[i], width(cell))
+			}
+		}
+	}
+	return w
+}
+
+// byTwoPasses measures first and writes then.
+func (g Grid) byTwoPasses(w io.Writer) error {
+	const blanks = "                                                                "
+	widths := g.widths()
+	paint := newPaints(g.tones != nil)
+	out := bufio.NewWriterSize(w, 64<<10)
+	pad := func(n int) {
+		for ; n > len(blanks); n -= len(blanks) {
+			_, _ = out.WriteString(blanks) // Flush returns the first error
+		}
+		_, _ = out.WriteString(blanks[:max(n, 0)])
+	}
+	line := func(row []string, t tone) {
+		last := len(row) - 1
+		for last > 0 && strings.TrimRight(row[last], " ") == "" {
+			last--
+		}
+		for i, cell := range row[:last+1] {
+			free := widths[i] - width(cell)
+			if g.Columns[i].Right {
+				pad(free)
+				free = 0
+			}
+			if i == last {
+				cell, free = strings.TrimRight(cell, " "), 0
+			}
+			if t != toneNone && i == g.toned {
+				bare := strings.TrimRight(cell, " ")
+				free += len(cell) - len(bare)
+				cell = paint.paint(t, bare)
+			}
+			_, _ = out.WriteString(cell)
+			if i < last {
+				pad(free + g.Columns[i].after())
+			}
+		}
+		_ = out.WriteByte('\n')
+	}
+	header := make([]string, len(g.Columns))
+	for i, c := range g.Columns {
+		header[i] = c.Name
+	}
+	line(header, toneNone)
+	for i, row := range g.Rows {
+		t := toneNone
+		if g.tones != nil {
+			t = g.tones[i]
+		}
+		line(row, t)
+	}
+	return out.Flush()
+}
+
+// width is how many columns of a terminal a clean text takes.
+func width(s string) int {
+	if plainASCII(s) {
+		return len(s)
+	}
+	// not the package's default: that one asks the locale whether ambiguous runes are wide
+	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(s)
+}
+
+// shorten cuts a clean text to at most n columns, with … (or ...) at the end.
+func shorten(s string, n int, ascii bool) string {
+	if len(s) <= n || width(s) <= n {
+		return s
+	}
+	tail := "…"
+	if ascii {
+		tail = "..."
+	}
+	c := &runewidth.Condition{StrictEmojiNeutral: true}
+	return strings.TrimRight(c.Truncate(s, n-width(tail), ""), " ") + tail
+}
