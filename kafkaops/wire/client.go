@@ -442,3 +442,11 @@ func named(err error, id int32, addr string) error {
 	}
 	return err
 }
+
+// Down reports whether a broker failed in this look, so that it is not asked again.
+func (c *Client) Down(id int32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.nodes[id]
+	return n != nil && n.down != nil && n.downIn == c.look
+}

@@ -1,0 +1,211 @@
+package kafkaops
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/wire"
+)
+
+// Commits reads what a group has committed for the given partitions: one OffsetFetch to its coordinator. A partition that is
+// not in the map has no commit. With a Trouble the map is nil and nothing is known.
+func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key) (map[offsets.Key]offsets.Entry, *offsets.Trouble) {
+	if err := c.Connect(ctx); err != nil {
+		return nil, troubleOf(err)
+	}
+	if known, err := c.mayHaveCommits(ctx, group); err != nil || !known {
+		return map[offsets.Key]offsets.Entry{}, err
+	}
+	topics := map[string][]int32{}
+	for _, k := range keys {
+		topics[k.Topic] = append(topics[k.Topic], k.Partition)
+	}
+	fresh := false
+	var last *offsets.Trouble
+	for try := range readTries {
+		if try > 0 && !pause(ctx, try) {
+			break
+		}
+		nodes, troubles := c.coordinatorsOf(ctx, []string{group}, wire.Any, fresh)
+		if t := troubles[group]; t != nil {
+			return nil, t
+		}
+		commits := map[offsets.Key]offsets.Entry{}
+		again := false
+		for part := range chunkTopics(topics) {
+			answers, err := c.wire.Do(ctx, nodes[group], func(v wire.Versions) ([]kmsg.Request, error) {
+				return fetchOffsets(v, []string{group}, part)
+			})
+			if err != nil {
+				last = troubleOf(err)
+				again = last.Unreachable
+				break
+			}
+			got := readOffsets([]string{group}, answers)[group]
+			code := got.code
+			if coordinatorMoved(code) {
+				last, again = troubleCode(code, ""), true
+				break
+			}
+			if code != 0 && code != wire.CodeGroupNotFound {
+				return nil, troubleCode(code, "DESCRIBE on group "+group)
+			}
+			last = nil
+			maps.Copy(commits, got.entries)
+		}
+		if last == nil {
+			return commits, nil
+		}
+		if !again {
+			break
+		}
+		fresh = true
+	}
+	return nil, last
+}
+
+// mayHaveCommits keeps a read from creating the topic of the commits: where it does not exist, FindCoordinator would, so the
+// groups are listed instead.
+func (c *Cluster) mayHaveCommits(ctx context.Context, group string) (bool, *offsets.Trouble) {
+	c.mu.Lock()
+	_, found := c.coordinators[group]
+	exists := c.cluster.OffsetsTopic
+	c.mu.Unlock()
+	if exists || found {
+		return true, nil
+	}
+	l, err := c.list(ctx)
+	if err != nil {
+		return false, troubleOf(err)
+	}
+	_, found = l.groups[group]
+	if !found && len(l.troubles) > 0 {
+		return false, &l.troubles[0]
+	}
+	return found, nil
+}
+
+// fetched is what OffsetFetch says of one group.
+type fetched struct {
+	entries map[offsets.Key]offsets.Entry
+	code    int16
+}
+
+// fetchOffsets asks for the commits of groups: in one request from v8 on, else in one request each. topics nil means all.
+func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32) ([]kmsg.Request, error) {
+	names := slices.Sorted(maps.Keys(topics))
+	if v.Max(wire.OffsetFetch) >= 8 {
+		q := kmsg.NewPtrOffsetFetchRequest()
+		for _, g := range groups {
+			r := kmsg.NewOffsetFetchRequestGroup()
+			r.Group = g
+			for _, name := range names {
+				t := kmsg.NewOffsetFetchRequestGroupTopic()
+				t.Topic, t.Partitions = name, topics[name]
+				r.Topics = append(r.Topics, t)
+			}
+			q.Groups = append(q.Groups, r)
+		}
+		return []kmsg.Request{q}, v.Set(q, -1)
+	}
+	var all []kmsg.Request
+	for _, g := range groups {
+		q := kmsg.NewPtrOffsetFetchRequest()
+		q.Group = g
+		for _, name := range names {
+			t := kmsg.NewOffsetFetchRequestTopic()
+			t.Topic, t.Partitions = name, topics[name]
+			q.Topics = append(q.Topics, t)
+		}
+		if err := v.Set(q, -1); err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// readOffsets sorts answers to OffsetFetch by group. Versions below 8 do not repeat the group: theirs are in the order of asking.
+func readOffsets(groups []string, answers []kmsg.Response) map[string]fetched {
+	all := make(map[string]fetched, len(groups))
+	for i, a := range answers {
+		r := a.(*kmsg.OffsetFetchResponse)
+		if r.Version < 8 {
+			f := fetched{code: r.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
+			for _, t := range r.Topics {
+				for _, p := range t.Partitions {
+					epoch := int32(offsets.None)
+					if r.Version >= 5 {
+						epoch = p.LeaderEpoch
+					}
+					f.add(offsets.Key{Topic: t.Topic, Partition: p.Partition}, p.Offset, epoch, p.Metadata, p.ErrorCode)
+				}
+			}
+			all[groups[i]] = f
+		}
+		for _, g := range r.Groups {
+			f := fetched{code: g.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
+			for _, t := range g.Topics {
+				for _, p := range t.Partitions {
+					f.add(offsets.Key{Topic: t.Topic, Partition: p.Partition}, p.Offset, p.LeaderEpoch, p.Metadata, p.ErrorCode)
+				}
+			}
+			all[g.Group] = f
+		}
+	}
+	return all
+}
+
+// add keeps one partition's commit. Offset -1 without an error is no commit. Kafka stores what it is given, also -2.
+func (f *fetched) add(k offsets.Key, offset int64, epoch int32, metadata *string, code int16) {
+	e := offsets.Entry{Epoch: offsets.None}
+	switch {
+	case coordinatorMoved(code):
+		f.code = code
+		return
+	case code == wire.CodeTopicAuthorization || code == wire.CodeGroupAuthorization:
+		e.Presence, e.Reason = offsets.Denied, troubleCode(code, "DESCRIBE on topic "+k.Topic).Reason
+	case code == wire.CodeUnknownTopic:
+		return // a topic that does not exist has no commits
+	case code != 0:
+		e.Presence, e.Reason = offsets.Unreadable, wire.CodeText(code)
+	case offset == offsets.None:
+		return
+	case offset < 0:
+		e.Presence, e.Reason = offsets.Damaged, fmt.Sprintf("the commit is the negative number %d", offset)
+	default:
+		e = offsets.Entry{Presence: offsets.Present, Offset: offset, Epoch: max(epoch, offsets.None), Metadata: deref(metadata)}
+	}
+	f.entries[k] = e
+}
+
+// chunkTopics cuts a selection so that a request for a part of it stays within maxRequest. Without a selection there is one
+// part, nil.
+func chunkTopics(topics map[string][]int32) func(func(map[string][]int32) bool) {
+	return func(yield func(map[string][]int32) bool) {
+		if len(topics) == 0 {
+			yield(nil)
+			return
+		}
+		part, size := map[string][]int32{}, 0
+		for _, name := range slices.Sorted(maps.Keys(topics)) {
+			for ps := range slices.Chunk(topics[name], maxRequest/8) {
+				n := len(name) + 16 + 4*len(ps)
+				if size > 0 && (size+n > maxRequest || part[name] != nil) {
+					if !yield(part) {
+						return
+					}
+					part, size = map[string][]int32{}, 0
+				}
+				part[name] = ps
+				size += n
+			}
+		}
+		yield(part)
+	}
+}

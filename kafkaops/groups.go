@@ -1,0 +1,599 @@
+package kafkaops
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/wire"
+)
+
+// unknownState is Kafka's own word for a state that could not be found out. It is not "": that would pass for idle.
+const unknownState = "Unknown"
+
+// GroupCommits is a group with what it has committed.
+type GroupCommits struct {
+	offsets.Group                               // without Rows and Store
+	Commits       map[offsets.Key]offsets.Entry // a partition that is not in it has no commit, unless Trouble is set
+}
+
+// Entry is what the group has committed for a partition: Absent only where the cluster said so.
+func (g GroupCommits) Entry(k offsets.Key) offsets.Entry {
+	if e, ok := g.Commits[k]; ok || g.Trouble == nil {
+		return e
+	}
+	e := offsets.Entry{Presence: offsets.Unreadable, Reason: g.Trouble.Reason, Epoch: offsets.None}
+	if g.Trouble.Denied {
+		e.Presence = offsets.Denied
+	}
+	return e
+}
+
+// ListGroups lists the groups that the brokers coordinate, sorted by id, without members and rows. A broker that could not be
+// asked is a Trouble: its groups are missing from the list. The error means that no broker answered. State comes from Kafka 2.6
+// on, Type from 3.8 on.
+func (c *Cluster) ListGroups(ctx context.Context) ([]offsets.Group, []offsets.Trouble, error) {
+	if err := c.Connect(ctx); err != nil {
+		return nil, nil, err
+	}
+	l, err := c.list(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.sorted(), l.troubles, nil
+}
+
+// listing is ListGroups of all brokers.
+type listing struct {
+	groups   map[string]offsets.Group
+	troubles []offsets.Trouble
+}
+
+func (l listing) sorted() []offsets.Group {
+	return slices.SortedFunc(maps.Values(l.groups), func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
+}
+
+func (c *Cluster) list(ctx context.Context) (listing, error) {
+	l := listing{groups: map[string]offsets.Group{}}
+	var mu sync.Mutex
+	var failed error
+	brokers := c.wire.Brokers()
+	work := map[int32]struct{}{}
+	for _, id := range brokers {
+		work[id] = struct{}{}
+	}
+	troubles := map[int32]*offsets.Trouble{}
+	byNode(work, func(node int32, _ struct{}) {
+		groups, trouble, err := c.listAt(ctx, node)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, g := range groups {
+			if was, twice := l.groups[g.ID]; !twice || was.State == "Dead" {
+				l.groups[g.ID] = g
+				c.mu.Lock()
+				c.coordinators[g.ID] = node
+				c.mu.Unlock()
+			}
+		}
+		if err != nil && failed == nil {
+			failed = err
+		}
+		if trouble != nil {
+			troubles[node] = trouble
+		}
+	})
+	for _, id := range brokers {
+		if t := troubles[id]; t != nil {
+			t.Reason = "list groups: " + t.Reason
+			l.troubles = append(l.troubles, *t)
+		}
+	}
+	if failed != nil && len(l.troubles) == len(brokers) {
+		return l, failed
+	}
+	return l, nil
+}
+
+// listAt lists the groups that one broker coordinates. The error is the one behind the trouble, if it came from the wire.
+func (c *Cluster) listAt(ctx context.Context, node int32) ([]offsets.Group, *offsets.Trouble, error) {
+	onlyClassic := false
+	for try := 0; ; try++ {
+		answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+			q := kmsg.NewPtrListGroupsRequest()
+			onlyClassic = !v.Has(wire.ConsumerGroupDescribe) && !v.Has(wire.ShareGroupDescribe)
+			return []kmsg.Request{q}, v.Set(q, -1)
+		})
+		if err != nil {
+			return nil, troubleOf(err), err
+		}
+		r := answers[0].(*kmsg.ListGroupsResponse)
+		switch {
+		case coordinatorMoved(r.ErrorCode) && try+1 < readTries && pause(ctx, try+1):
+			continue
+		case r.ErrorCode != 0:
+			return nil, troubleCode(r.ErrorCode, "DESCRIBE on the cluster"), nil
+		}
+		groups := make([]offsets.Group, 0, len(r.Groups))
+		for _, k := range r.Groups {
+			g := offsets.Group{ID: k.Group, Existence: offsets.Exists, State: k.GroupState, Protocol: k.ProtocolType, Epoch: offsets.None,
+				Coordinator: node, Type: groupType(k.GroupType)}
+			if r.Version < 4 {
+				g.State = unknownState
+			}
+			if r.Version < 5 && onlyClassic {
+				g.Type = offsets.Classic
+			}
+			if g.Type == offsets.TypeUnknown {
+				g.Notes = append(g.Notes, noTypes)
+			}
+			if g.Type == offsets.Classic && g.Protocol == "" && (g.State == "Empty" || g.State == unknownState) {
+				g.Type = offsets.Simple
+			}
+			groups = append(groups, g)
+		}
+		return groups, nil, nil
+	}
+}
+
+const noTypes = "the broker is too old to tell this group's type (ListGroups v5, Kafka 3.8)"
+
+func groupType(s string) offsets.GroupType {
+	switch t := offsets.GroupType(strings.ToLower(s)); t {
+	case offsets.Classic, offsets.Consumer, offsets.Share, offsets.Streams:
+		return t
+	}
+	return offsets.TypeUnknown
+}
+
+// Groups reads facts, members and commits of the named groups, or of all groups when names is nil, sorted by id. topics limits
+// the commits: nil means all topics of each group, a topic with nil all its partitions. A group that could not be read carries a
+// Trouble; one that does not exist is Missing. The troubles are brokers whose groups could not be listed. The error means that
+// the cluster was not reached.
+func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string][]int32) ([]GroupCommits, []offsets.Trouble, error) {
+	if err := c.Connect(ctx); err != nil {
+		return nil, nil, err
+	}
+	c.mu.Lock()
+	exists := c.cluster.OffsetsTopic
+	c.mu.Unlock()
+	r := reading{c: c, topics: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}}
+	if slices.ContainsFunc(slices.Collect(maps.Values(topics)), func(ps []int32) bool { return ps == nil }) {
+		r.topics = nil // all partitions of a topic cannot be asked for by name: ask for all and sift
+	}
+	var troubles []offsets.Trouble
+	var ask []string
+	if names == nil || !exists {
+		l, err := c.list(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		troubles = l.troubles
+		r.hints = l.groups
+		if names == nil {
+			names = slices.Sorted(maps.Keys(l.groups))
+		}
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	for _, id := range names {
+		g := &GroupCommits{Group: offsets.Group{ID: id, Type: offsets.TypeUnknown, State: unknownState, Epoch: offsets.None, Coordinator: wire.None}}
+		r.groups[id] = g
+		_, listed := r.hints[id]
+		switch {
+		case exists || listed:
+			ask = append(ask, id)
+		case len(troubles) == 0: // FindCoordinator would create the topic of the commits; without it there are none
+			g.Existence, g.State = offsets.Missing, "Dead"
+		default:
+			t := troubles[0]
+			g.Trouble = &t
+		}
+	}
+	r.read(ctx, ask)
+	r.settleDead(ctx)
+	all := make([]GroupCommits, 0, len(names))
+	for _, id := range names {
+		g := r.groups[id]
+		if topics != nil && r.topics == nil {
+			maps.DeleteFunc(g.Commits, func(k offsets.Key, _ offsets.Entry) bool {
+				ps, named := topics[k.Topic]
+				return !named || ps != nil && !slices.Contains(ps, k.Partition)
+			})
+		}
+		slices.SortFunc(g.Members, func(a, b offsets.Member) int { return strings.Compare(a.ID, b.ID) })
+		all = append(all, *g)
+	}
+	return all, troubles, nil
+}
+
+// reading is one run of Groups.
+type reading struct {
+	c      *Cluster
+	topics map[string][]int32
+	hints  map[string]offsets.Group // from ListGroups: type and coordinator
+
+	mu     sync.Mutex
+	groups map[string]*GroupCommits
+	dead   []string // the broker says Dead, which proves nothing below DescribeGroups v6
+}
+
+// read asks the coordinators until each group is answered or given up.
+func (r *reading) read(ctx context.Context, ask []string) {
+	fresh := false
+	for try := 0; len(ask) > 0; try++ {
+		nodes, troubles := r.c.coordinatorsOf(ctx, ask, wire.Any, fresh)
+		work := map[int32][]string{}
+		for _, id := range ask {
+			if t := troubles[id]; t != nil {
+				r.groups[id].Trouble = t
+				continue
+			}
+			if was := r.groups[id]; was.Trouble != nil && was.Trouble.Unreachable && was.Coordinator == nodes[id] && r.c.wire.Down(nodes[id]) {
+				continue // still the broker that does not answer
+			}
+			r.groups[id].Coordinator = nodes[id]
+			work[nodes[id]] = append(work[nodes[id]], id)
+		}
+		var mu sync.Mutex
+		var again []string
+		byNode(work, func(node int32, ids []string) {
+			moved := r.at(ctx, node, ids)
+			mu.Lock()
+			again = append(again, moved...)
+			mu.Unlock()
+		})
+		slices.Sort(again)
+		ask, fresh = again, true
+		if try+1 >= readTries || len(ask) > 0 && !pause(ctx, try+1) {
+			break
+		}
+	}
+}
+
+// answers is what one coordinator says of one group.
+type answers struct {
+	fetched  fetched
+	classic  *kmsg.DescribeGroupsResponseGroup
+	version  int16 // of classic
+	consumer *kmsg.ConsumerGroupDescribeResponseGroup
+	share    *kmsg.ShareGroupDescribeResponseGroup
+	streams  *kmsg.StreamsGroupDescribeResponseGroup
+	others   bool // the broker knows share and streams groups, and has not been asked about them
+}
+
+// at reads groups at their coordinator: commits and descriptions in one exchange, and a second one where neither of the two
+// older kinds fits. It returns those that should be asked again after a fresh look for their coordinator.
+func (r *reading) at(ctx context.Context, node int32, ids []string) (again []string) {
+	perGroup := 64
+	for name, ps := range r.topics {
+		perGroup += len(name) + 16 + 4*len(ps)
+	}
+	for part := range chunks(ids, maxRequest, func(id string) int { return len(id) + perGroup }) {
+		got := map[string]*answers{}
+		for _, id := range part {
+			got[id] = new(answers)
+		}
+		err := r.ask(ctx, node, part, got, false)
+		if err == nil {
+			var left []string
+			for _, id := range part {
+				a := got[id]
+				none := a.consumer == nil || a.consumer.ErrorCode != 0
+				if a.others && none && a.classic != nil && (a.classic.ErrorCode == wire.CodeGroupNotFound || a.classic.State == "Dead") {
+					left = append(left, id)
+				}
+			}
+			if len(left) > 0 {
+				err = r.ask(ctx, node, left, got, true)
+			}
+		}
+		r.mu.Lock()
+		for _, id := range part {
+			g := r.groups[id]
+			if err != nil {
+				g.Trouble = troubleOf(err)
+				if g.Trouble.Unreachable {
+					again = append(again, id)
+				}
+				continue
+			}
+			g.Trouble = nil
+			switch interpret(g, got[id], r.hints[id]) {
+			case askAgain:
+				again = append(again, id)
+			case provesNothing:
+				r.dead = append(r.dead, id)
+			}
+		}
+		r.mu.Unlock()
+	}
+	return again
+}
+
+// ask runs one exchange with a coordinator and sorts the answers by group.
+func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[string]*answers, others bool) error {
+	fetches, can := 0, false
+	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+		var all []kmsg.Request
+		can = v.Has(wire.ShareGroupDescribe) || v.Has(wire.StreamsGroupDescribe)
+		if !others {
+			f, err := fetchOffsets(v, ids, r.topics)
+			if err != nil {
+				return nil, err
+			}
+			all, fetches = f, len(f)
+		}
+		kinds := map[offsets.GroupType][]string{}
+		for _, id := range ids {
+			t := r.hints[id].Type
+			if t == offsets.Simple {
+				t = offsets.Classic
+			}
+			if t == "" {
+				t = offsets.TypeUnknown
+			}
+			kinds[t] = append(kinds[t], id)
+		}
+		unknown := kinds[offsets.TypeUnknown]
+		add := func(q kmsg.Request, set func([]string), ids []string) error {
+			if len(ids) == 0 || !v.Has(q.Key()) {
+				return nil
+			}
+			set(ids)
+			all = append(all, q)
+			return v.Set(q, -1)
+		}
+		dg, cg := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrConsumerGroupDescribeRequest()
+		sg, st := kmsg.NewPtrShareGroupDescribeRequest(), kmsg.NewPtrStreamsGroupDescribeRequest()
+		var ask [4][]string
+		if !others {
+			ask[0] = append(slices.Clone(kinds[offsets.Classic]), unknown...)
+			ask[1] = append(slices.Clone(kinds[offsets.Consumer]), unknown...)
+			ask[2], ask[3] = kinds[offsets.Share], kinds[offsets.Streams]
+		} else {
+			ask[2], ask[3] = ids, ids
+		}
+		return all, errors.Join(
+			add(dg, func(ids []string) { dg.Groups = ids }, ask[0]),
+			add(cg, func(ids []string) { cg.Groups = ids }, ask[1]),
+			add(sg, func(ids []string) { sg.GroupIDs = ids }, ask[2]),
+			add(st, func(ids []string) { st.Groups = ids }, ask[3]))
+	})
+	if err != nil {
+		return err
+	}
+	if !others {
+		for id, f := range readOffsets(ids, list[:fetches]) {
+			if a := got[id]; a != nil {
+				a.fetched = f
+			}
+		}
+	}
+	for _, id := range ids {
+		got[id].others = can && !others
+	}
+	for _, a := range list {
+		switch r := a.(type) {
+		case *kmsg.DescribeGroupsResponse:
+			for i, g := range r.Groups {
+				if a := got[g.Group]; a != nil {
+					a.classic, a.version = &r.Groups[i], r.Version
+				}
+			}
+		case *kmsg.ConsumerGroupDescribeResponse:
+			for i, g := range r.Groups {
+				if a := got[g.Group]; a != nil {
+					a.consumer = &r.Groups[i]
+				}
+			}
+		case *kmsg.ShareGroupDescribeResponse:
+			for i, g := range r.Groups {
+				if a := got[g.GroupID]; a != nil {
+					a.share = &r.Groups[i]
+				}
+			}
+		case *kmsg.StreamsGroupDescribeResponse:
+			for i, g := range r.Groups {
+				if a := got[g.Group]; a != nil {
+					a.streams = &r.Groups[i]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// outcome of interpret.
+type outcome int
+
+const (
+	settled outcome = iota
+	askAgain
+	provesNothing
+)
+
+// interpret tells from the answers what a group is. Each kind of describe fits one kind of group and says GROUP_ID_NOT_FOUND
+// to all others, but DescribeGroups below v6 says "Dead" for groups of other kinds as well, live ones too.
+func interpret(g *GroupCommits, a *answers, hint offsets.Group) outcome {
+	codes := []int16{a.fetched.code}
+	if a.classic != nil {
+		codes = append(codes, a.classic.ErrorCode)
+	}
+	if a.consumer != nil {
+		codes = append(codes, a.consumer.ErrorCode)
+	}
+	if a.share != nil {
+		codes = append(codes, a.share.ErrorCode)
+	}
+	if a.streams != nil {
+		codes = append(codes, a.streams.ErrorCode)
+	}
+	for _, code := range codes {
+		if coordinatorMoved(code) {
+			g.Trouble = troubleCode(code, "")
+			return askAgain
+		}
+	}
+	if slices.Contains(codes, wire.CodeGroupAuthorization) {
+		g.Trouble = troubleCode(wire.CodeGroupAuthorization, "DESCRIBE on group "+g.ID)
+		return settled
+	}
+	if code := a.fetched.code; code != 0 && code != wire.CodeGroupNotFound {
+		g.Trouble = troubleCode(code, "DESCRIBE on group "+g.ID)
+		return settled
+	}
+	g.Commits = a.fetched.entries
+	if a.fetched.entries == nil {
+		g.Commits = map[offsets.Key]offsets.Entry{}
+	}
+	g.Members, g.Notes = nil, nil
+	known := func(t offsets.GroupType, state, protocol, assignor string, epoch int32) outcome {
+		g.Existence, g.Type, g.State, g.Protocol, g.Assignor, g.Epoch = offsets.Exists, t, state, protocol, assignor, epoch
+		return settled
+	}
+	switch {
+	case a.consumer != nil && a.consumer.ErrorCode == 0:
+		for _, m := range a.consumer.Members {
+			g.Members = append(g.Members, consumerMember(m))
+		}
+		return known(offsets.Consumer, a.consumer.State, "consumer", a.consumer.AssignorName, a.consumer.Epoch)
+	case a.share != nil && a.share.ErrorCode == 0:
+		for _, m := range a.share.Members {
+			g.Members = append(g.Members, shareMember(m))
+		}
+		g.Notes = append(g.Notes, "a share group commits no offsets; the brokers keep its state by record")
+		return known(offsets.Share, a.share.GroupState, "share", a.share.Assignor, a.share.GroupEpoch)
+	case a.streams != nil && a.streams.ErrorCode == 0:
+		for _, m := range a.streams.Members {
+			g.Members = append(g.Members, streamsMember(m))
+		}
+		return known(offsets.Streams, a.streams.State, "streams", deref(a.streams.AssignorName), a.streams.Epoch)
+	case a.classic != nil && a.classic.ErrorCode == 0 && a.classic.State != "Dead":
+		for _, m := range a.classic.Members {
+			g.Members = append(g.Members, classicMember(m, a.classic.ProtocolType))
+		}
+		t := offsets.Classic
+		if a.classic.ProtocolType == "" && len(g.Members) == 0 {
+			t = offsets.Simple
+		}
+		return known(t, a.classic.State, a.classic.ProtocolType, a.classic.Protocol, offsets.None)
+	}
+	// No describe fits. An error other than "not found" leaves the kind, but not the state.
+	for _, k := range []struct {
+		kind offsets.GroupType
+		code *int16
+	}{{offsets.Classic, code(a.classic)}, {offsets.Consumer, code(a.consumer)}, {offsets.Share, code(a.share)}, {offsets.Streams, code(a.streams)}} {
+		if k.code != nil && *k.code != 0 && *k.code != wire.CodeGroupNotFound && *k.code != wire.CodeUnsupportedVersion {
+			known(offsets.TypeUnknown, unknownState, "", "", offsets.None)
+			g.Existence = offsets.ExistenceUnknown
+			if *k.code == wire.CodeTopicAuthorization { // only a live group has topics to look at
+				g.Existence, g.Type = offsets.Exists, k.kind
+			}
+			g.Notes = append(g.Notes, "the group's state is not known: "+wire.CodeText(*k.code))
+			return settled
+		}
+	}
+	if hint.ID != "" && hint.State != "Dead" { // listed a moment ago
+		known(hint.Type, hint.State, hint.Protocol, "", offsets.None)
+		g.Notes = append(g.Notes, "the coordinator lists the group, but does not describe it")
+		if g.State != "Empty" {
+			g.State = unknownState
+		}
+		return settled
+	}
+	g.Existence, g.Type, g.State = offsets.Missing, offsets.TypeUnknown, "Dead"
+	if a.classic == nil || a.version < 6 {
+		g.Existence, g.State = offsets.ExistenceUnknown, unknownState
+		return provesNothing
+	}
+	if len(g.Commits) > 0 { // it has come up in between
+		g.Existence, g.State = offsets.Exists, unknownState
+	}
+	return settled
+}
+
+// code is the error code of a description, nil without one.
+func code[T kmsg.DescribeGroupsResponseGroup | kmsg.ConsumerGroupDescribeResponseGroup | kmsg.ShareGroupDescribeResponseGroup | kmsg.StreamsGroupDescribeResponseGroup](g *T) *int16 {
+	if g == nil {
+		return nil
+	}
+	switch g := any(g).(type) {
+	case *kmsg.DescribeGroupsResponseGroup:
+		return &g.ErrorCode
+	case *kmsg.ConsumerGroupDescribeResponseGroup:
+		return &g.ErrorCode
+	case *kmsg.ShareGroupDescribeResponseGroup:
+		return &g.ErrorCode
+	case *kmsg.StreamsGroupDescribeResponseGroup:
+		return &g.ErrorCode
+	}
+	return nil
+}
+
+// settleDead tells with ListGroups whether groups exist that an older broker calls Dead.
+func (r *reading) settleDead(ctx context.Context) {
+	if len(r.dead) == 0 {
+		return
+	}
+	l, err := r.c.list(ctx)
+	for _, id := range r.dead {
+		g := r.groups[id]
+		listed, ok := l.groups[id]
+		switch {
+		case ok:
+			g.Existence, g.Type, g.State, g.Protocol = offsets.Exists, listed.Type, listed.State, listed.Protocol
+			g.Notes = append(g.Notes, listed.Notes...)
+			if g.State == "" || g.State == "Dead" {
+				g.State = unknownState
+			}
+			g.Notes = append(g.Notes, "the broker is too old to tell this group's members (DescribeGroups v6, Kafka 4.0)")
+		case err == nil && len(l.troubles) == 0:
+			g.Existence, g.State = offsets.Missing, "Dead"
+			if len(g.Commits) > 0 {
+				g.Existence, g.State = offsets.Exists, unknownState
+			}
+		default:
+			g.Notes = append(g.Notes, "whether the group exists is not known: not all brokers could list their groups")
+		}
+	}
+}
+
+func classicMember(m kmsg.DescribeGroupsResponseGroupMember, protocol string) offsets.Member {
+	o := offsets.Member{ID: m.MemberID, InstanceID: deref(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Epoch: offsets.None}
+	if protocol == "consumer" {
+		o.Assigned = decodeAssignment(m.MemberAssignment)
+	}
+	return o
+}
+
+func consumerMember(m kmsg.ConsumerGroupDescribeResponseGroupMember) offsets.Member {
+	o := offsets.Member{ID: m.MemberID, InstanceID: deref(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Epoch: m.MemberEpoch}
+	for _, t := range m.Assignment.TopicPartitions {
+		for _, p := range t.Partitions {
+			o.Assigned = append(o.Assigned, offsets.Key{Topic: t.Topic, Partition: p})
+		}
+	}
+	slices.SortFunc(o.Assigned, offsets.Key.Compare)
+	return o
+}
+
+func shareMember(m kmsg.ShareGroupDescribeResponseGroupMember) offsets.Member {
+	o := offsets.Member{ID: m.MemberID, ClientID: m.ClientID, Host: m.ClientHost, Epoch: m.MemberEpoch}
+	for _, t := range m.Assignment.TopicPartitions {
+		for _, p := range t.Partitions {
+			o.Assigned = append(o.Assigned, offsets.Key{Topic: t.Topic, Partition: p})
+		}
+	}
+	slices.SortFunc(o.Assigned, offsets.Key.Compare)
+	return o
+}
+
+// streamsMember leaves the assignment out: tasks are numbered by subtopology, not by topic.
+func streamsMember(m kmsg.StreamsGroupDescribeResponseGroupMember) offsets.Member {
+	return offsets.Member{ID: m.MemberID, InstanceID: deref(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Epoch: m.MemberEpoch}
+}

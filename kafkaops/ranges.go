@@ -1,0 +1,421 @@
+package kafkaops
+
+import (
+	"context"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/wire"
+)
+
+// Ranges is what the cluster has of some topics.
+type Ranges struct {
+	Topics map[string]Topic // every topic that was asked for
+}
+
+// Topic is one topic with all its partitions.
+type Topic struct {
+	ID         string           // as Kafka prints it; "" on brokers below 2.8
+	Partitions int              // how many there are; 0 if not known
+	Gone       bool             // the cluster has no such topic
+	Trouble    *offsets.Trouble // why nothing is known of the topic
+	Ranges     map[int32]offsets.Range
+}
+
+// Range is what is known of one partition: it says why where nothing is, also for partitions that do not exist.
+func (t Topic) Range(partition int32) offsets.Range {
+	if r, ok := t.Ranges[partition]; ok {
+		return r
+	}
+	r := noRange
+	r.TopicID = t.ID
+	switch {
+	case t.Gone:
+		r.State = offsets.TopicGone
+	case t.Trouble != nil:
+		r.Reason, r.Denied = t.Trouble.Reason, t.Trouble.Denied
+	case t.Partitions > 0:
+		r.State = offsets.PartitionGone
+	default:
+		r.Reason = "it was not asked for"
+	}
+	return r
+}
+
+// Range is what is known of one partition.
+func (r Ranges) Range(k offsets.Key) offsets.Range { return r.Topics[k.Topic].Range(k.Partition) }
+
+// noRange is a partition of which nothing is known.
+var noRange = offsets.Range{Stable: offsets.None, Leader: offsets.None, Epoch: offsets.None}
+
+// Ranges measures every partition of the given topics: Metadata, then to each leader one exchange for earliest and end, and with
+// stable also for the last stable offset. A topic or a partition that could not be measured says why. The error means that no
+// broker could be asked.
+func (c *Cluster) Ranges(ctx context.Context, topics []string, stable bool) (Ranges, error) {
+	if err := c.Connect(ctx); err != nil {
+		return Ranges{}, err
+	}
+	topics = slices.Compact(slices.Sorted(slices.Values(topics)))
+	m := measuring{c: c, stable: stable, topics: map[string]Topic{}, ranges: map[string][]offsets.Range{}}
+	if err := m.locate(ctx, topics); err != nil {
+		return Ranges{}, err
+	}
+	var keys []offsets.Key
+	for _, name := range topics {
+		for p := range m.ranges[name] {
+			keys = append(keys, offsets.Key{Topic: name, Partition: int32(p)})
+		}
+	}
+	m.measure(ctx, keys)
+	for name, t := range m.topics {
+		t.Ranges = make(map[int32]offsets.Range, len(m.ranges[name]))
+		for p, r := range m.ranges[name] {
+			t.Ranges[int32(p)] = r
+		}
+		m.topics[name] = t
+	}
+	return Ranges{Topics: m.topics}, nil
+}
+
+// Remeasure measures the given partitions once more, at the leaders that are known from Ranges; where these have moved, or are
+// not known, after fresh Metadata. The map has every key. The error means that no broker could be asked.
+func (c *Cluster) Remeasure(ctx context.Context, keys []offsets.Key, stable bool) (map[offsets.Key]offsets.Range, error) {
+	if err := c.Connect(ctx); err != nil {
+		return nil, err
+	}
+	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), offsets.Key.Compare), func(a, b offsets.Key) bool { return a == b })
+	m := measuring{c: c, stable: stable, topics: map[string]Topic{}, ranges: map[string][]offsets.Range{}}
+	highest := map[string]int32{}
+	known := true
+	c.mu.Lock()
+	for _, k := range keys {
+		highest[k.Topic] = max(highest[k.Topic], k.Partition)
+		_, ok := c.leaders[k]
+		known = known && ok
+	}
+	for name, p := range highest {
+		m.ranges[name] = make([]offsets.Range, p+1)
+		for i := range m.ranges[name] {
+			r := noRange
+			if l, ok := c.leaders[offsets.Key{Topic: name, Partition: int32(i)}]; ok {
+				r.Leader, r.Epoch, r.TopicID = l.id, l.epoch, l.topicID
+			}
+			m.ranges[name][i] = r
+		}
+	}
+	c.mu.Unlock()
+	if !known {
+		if err := m.locate(ctx, slices.Sorted(maps.Keys(highest))); err != nil {
+			return nil, err
+		}
+	}
+	m.measure(ctx, keys)
+	all := make(map[offsets.Key]offsets.Range, len(keys))
+	for _, k := range keys {
+		if rs := m.ranges[k.Topic]; int(k.Partition) < len(rs) {
+			all[k] = rs[k.Partition]
+			continue
+		}
+		all[k] = m.topics[k.Topic].Range(k.Partition)
+	}
+	return all, nil
+}
+
+// measuring is one run of Ranges or Remeasure.
+type measuring struct {
+	c      *Cluster
+	stable bool
+	topics map[string]Topic           // facts, without Ranges
+	ranges map[string][]offsets.Range // by partition number
+}
+
+// locate asks Metadata for topics: ids, partitions, leaders. Ranges that were known start anew. A topic that is not known is
+// asked for once more, since it may just have been created.
+func (m *measuring) locate(ctx context.Context, topics []string) error {
+	todo := topics
+	for try := 0; len(todo) > 0; try++ {
+		var again []string
+		for part := range chunks(todo, maxRequest, func(name string) int { return len(name) + 24 }) {
+			answers, err := m.c.wire.Do(ctx, wire.Any, func(v wire.Versions) ([]kmsg.Request, error) {
+				q := kmsg.NewPtrMetadataRequest()
+				for _, name := range part {
+					t := kmsg.NewMetadataRequestTopic()
+					t.Topic = &name
+					q.Topics = append(q.Topics, t)
+				}
+				return []kmsg.Request{q}, v.Set(q, -1)
+			})
+			if err != nil {
+				return err
+			}
+			r := answers[0].(*kmsg.MetadataResponse)
+			told := make(map[string]bool, len(part))
+			for _, t := range r.Topics {
+				if t.Topic == nil {
+					continue
+				}
+				told[*t.Topic] = true
+				if code := t.ErrorCode; code == wire.CodeUnknownTopic || code == wire.CodeLeaderNotAvailable {
+					again = append(again, *t.Topic)
+				}
+				m.take(r.Version, t)
+			}
+			for _, name := range part {
+				if !told[name] {
+					m.topics[name] = Topic{Trouble: &offsets.Trouble{Reason: "the broker's answer does not name the topic"}}
+				}
+			}
+		}
+		todo = again
+		if try >= 1 || len(again) > 0 && !pause(ctx, try+1) {
+			break
+		}
+	}
+	return nil
+}
+
+// take keeps what Metadata says of a topic.
+func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
+	name := *t.Topic
+	topic := Topic{}
+	if t.TopicID != [16]byte{} {
+		topic.ID = topicID(t.TopicID)
+	}
+	switch code := t.ErrorCode; code {
+	case 0:
+	case wire.CodeUnknownTopic, wire.CodeInvalidTopic:
+		topic.Gone = true
+	default:
+		topic.Trouble = troubleCode(code, "DESCRIBE on topic "+name)
+	}
+	for _, p := range t.Partitions {
+		topic.Partitions = max(topic.Partitions, int(p.Partition)+1)
+	}
+	ranges := make([]offsets.Range, topic.Partitions)
+	for i := range ranges {
+		ranges[i] = noRange
+		ranges[i].TopicID = topic.ID
+		ranges[i].Reason = "the broker's answer does not name the partition"
+	}
+	m.c.mu.Lock()
+	defer m.c.mu.Unlock()
+	for _, p := range t.Partitions {
+		if p.Partition < 0 {
+			continue
+		}
+		r := &ranges[p.Partition]
+		r.Leader, r.Reason = max(p.Leader, offsets.None), ""
+		if version >= 7 {
+			r.Epoch = max(p.LeaderEpoch, offsets.None)
+		}
+		if r.Leader == offsets.None {
+			r.Reason = "no leader"
+		}
+		m.c.leaders[offsets.Key{Topic: name, Partition: p.Partition}] = leader{r.Leader, r.Epoch, r.TopicID}
+	}
+	m.topics[name], m.ranges[name] = topic, ranges
+}
+
+// topicID prints a topic id as Kafka does.
+func topicID(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
+
+// parseTopicID reads what topicID prints.
+func parseTopicID(s string) (id [16]byte, ok bool) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	return [16]byte(b), true
+}
+
+// measure fills in earliest and end of the given partitions, each at its leader. Those whose leader has moved, or does not
+// answer, are tried again after fresh Metadata, a few times.
+func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
+	for try := 0; ; try++ {
+		work := map[int32][]offsets.Key{}
+		for _, k := range keys {
+			if rs := m.ranges[k.Topic]; int(k.Partition) < len(rs) && rs[k.Partition].Leader != offsets.None {
+				work[rs[k.Partition].Leader] = append(work[rs[k.Partition].Leader], k)
+			}
+		}
+		var mu sync.Mutex
+		var moved []offsets.Key
+		byNode(work, func(node int32, keys []offsets.Key) {
+			topic := ""
+			size := func(k offsets.Key) int { // a topic's name is sent once
+				if k.Topic == topic {
+					return 18
+				}
+				topic = k.Topic
+				return 18 + 12 + len(topic)
+			}
+			for part := range chunks(keys, maxRequest, size) {
+				again := m.at(ctx, node, part)
+				mu.Lock()
+				moved = append(moved, again...)
+				mu.Unlock()
+			}
+		})
+		if len(moved) == 0 || try+1 >= readTries || !pause(ctx, try+1) {
+			return
+		}
+		slices.SortFunc(moved, offsets.Key.Compare)
+		// Only what is measured again starts anew: the other ranges of these topics stand.
+		was := map[offsets.Key]offsets.Range{}
+		var topics []string
+		for _, k := range moved {
+			was[k] = m.ranges[k.Topic][k.Partition]
+			if len(topics) == 0 || topics[len(topics)-1] != k.Topic {
+				topics = append(topics, k.Topic)
+			}
+		}
+		kept := map[string][]offsets.Range{}
+		for _, name := range topics {
+			kept[name] = m.ranges[name]
+		}
+		if err := m.locate(ctx, topics); err != nil {
+			return
+		}
+		keys = nil
+		for _, name := range topics {
+			now := m.ranges[name]
+			if m.topics[name].Trouble != nil && len(now) == 0 {
+				m.ranges[name] = kept[name]
+				continue
+			}
+			for p, r := range kept[name] {
+				k := offsets.Key{Topic: name, Partition: int32(p)}
+				old, again := was[k]
+				switch {
+				case p >= len(now): // gone meanwhile
+				case !again && r.TopicID == now[p].TopicID:
+					now[p] = r
+				case again && !r.Known() && now[p].Leader == old.Leader && m.c.wire.Down(old.Leader):
+					now[p] = old // still the broker that does not answer
+				case now[p].Leader != offsets.None:
+					now[p].Reason = old.Reason // stands if there is no answer
+					keys = append(keys, k)
+				}
+			}
+		}
+	}
+}
+
+// at measures partitions at their leader in one exchange and returns those that have another leader now.
+func (m *measuring) at(ctx context.Context, node int32, keys []offsets.Key) (again []offsets.Key) {
+	answers, err := m.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+		asked := []struct {
+			timestamp int64
+			isolation int8
+		}{{-2, 0}, {-1, 0}}
+		if m.stable && v.Max(wire.ListOffsets) >= 2 {
+			asked = append(asked, struct {
+				timestamp int64
+				isolation int8
+			}{-1, 1})
+		}
+		var all []kmsg.Request
+		for _, a := range asked { // one request each: a broker refuses a partition that is named twice
+			q := kmsg.NewPtrListOffsetsRequest()
+			q.ReplicaID, q.IsolationLevel = -1, a.isolation
+			q.Topics = listOffsets(keys, a.timestamp)
+			if err := v.Set(q, -1); err != nil {
+				return nil, err
+			}
+			all = append(all, q)
+		}
+		return all, nil
+	})
+	if err != nil {
+		t := troubleOf(err)
+		for _, k := range keys {
+			r := &m.ranges[k.Topic][k.Partition]
+			r.State, r.Reason, r.Denied = offsets.RangeUnknown, t.Reason, t.Denied
+		}
+		if t.Unreachable {
+			return keys
+		}
+		return nil
+	}
+	const left = "the leader's answer does not name the partition"
+	for _, k := range keys {
+		r := &m.ranges[k.Topic][k.Partition]
+		r.State, r.Reason, r.Denied = offsets.RangeUnknown, left, false
+		r.Earliest, r.End, r.Stable = offsets.None, offsets.None, offsets.None
+	}
+	for i, a := range answers {
+		l := a.(*kmsg.ListOffsetsResponse)
+		for _, t := range l.Topics {
+			for _, p := range t.Partitions {
+				rs := m.ranges[t.Topic]
+				if int(p.Partition) >= len(rs) || p.Partition < 0 {
+					continue
+				}
+				r := &rs[p.Partition]
+				if r.Leader != node {
+					continue // not asked for, and another goroutine's
+				}
+				if p.ErrorCode != 0 {
+					if r.Reason != left {
+						continue // one reason is enough, and one retry
+					}
+					trouble := troubleCode(p.ErrorCode, "DESCRIBE on topic "+t.Topic)
+					r.Reason, r.Denied = trouble.Reason, trouble.Denied
+					if leaderMoved(p.ErrorCode) {
+						again = append(again, offsets.Key{Topic: t.Topic, Partition: p.Partition})
+					}
+					continue
+				}
+				switch i {
+				case 0:
+					r.Earliest = p.Offset
+				case 1:
+					r.End = p.Offset
+					if l.Version >= 4 {
+						r.Epoch = max(p.LeaderEpoch, r.Epoch)
+					}
+				case 2:
+					r.Stable = p.Offset
+				}
+			}
+		}
+	}
+	for _, k := range keys {
+		r := &m.ranges[k.Topic][k.Partition]
+		complete := r.Earliest >= 0 && r.End >= 0 && (len(answers) < 3 || r.Stable >= 0)
+		if r.Reason == left && complete {
+			r.State, r.Reason = offsets.RangeKnown, ""
+			r.End = max(r.End, r.Earliest) // records were deleted between the two requests
+			continue
+		}
+		r.Earliest, r.End, r.Stable = 0, 0, offsets.None
+	}
+	return again
+}
+
+// listOffsets builds the part of a ListOffsets request that names the partitions. The keys are sorted.
+func listOffsets(keys []offsets.Key, timestamp int64) []kmsg.ListOffsetsRequestTopic {
+	var topics []kmsg.ListOffsetsRequestTopic
+	for start := 0; start < len(keys); {
+		end := start + 1
+		for end < len(keys) && keys[end].Topic == keys[start].Topic {
+			end++
+		}
+		t := kmsg.NewListOffsetsRequestTopic()
+		t.Topic = keys[start].Topic
+		t.Partitions = make([]kmsg.ListOffsetsRequestTopicPartition, 0, end-start)
+		for _, k := range keys[start:end] {
+			p := kmsg.NewListOffsetsRequestTopicPartition()
+			p.Partition, p.Timestamp, p.CurrentLeaderEpoch = k.Partition, timestamp, -1
+			t.Partitions = append(t.Partitions, p)
+		}
+		topics = append(topics, t)
+		start = end
+	}
+	return topics
+}

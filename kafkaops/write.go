@@ -1,0 +1,299 @@
+package kafkaops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/wire"
+)
+
+// maxCommit is how much the broker may have to write for one OffsetCommit: it stores a request as one batch, and refuses a
+// batch above its max.message.bytes (1 MB by default) with UNKNOWN_SERVER_ERROR.
+const maxCommit = 500_000
+
+// WriteCommits commits the changes whose verdict is Write and that have no result yet, and removes the commit where the new
+// offset is None. It returns all changes in the order given, each of these with a Result: Written, Failed with Error, Unverified
+// where no answer came (it may or may not have been written), or NotTried. A coordinator on the move, or one that cannot be
+// reached, is tried again until ctx ends; what was sent and not answered is never sent again.
+//
+// Commits carry generation -1, so that a broker refuses them while the group has members, and the topic id where both the
+// change and the broker (Kafka 4.1) have one, so that it refuses them for a topic that was recreated.
+func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offsets.Change) []offsets.Change {
+	all := slices.Clone(changes)
+	w := writing{c: c, group: group, changes: all}
+	var withID, byName, remove []int
+	for i := range all {
+		ch := &all[i]
+		if ch.Verdict != offsets.Write || ch.Result != "" {
+			continue
+		}
+		ch.Result, ch.Error = offsets.NotTried, ""
+		_, ok := parseTopicID(ch.TopicID)
+		switch {
+		case ch.New.Offset == offsets.None:
+			remove = append(remove, i)
+		case ch.New.Offset < 0:
+			ch.Result, ch.Error = offsets.Failed, fmt.Sprintf("the offset %d is negative", ch.New.Offset) // Kafka would store it
+		case ok:
+			withID = append(withID, i)
+		default:
+			byName = append(byName, i)
+		}
+	}
+	size := func(i int) int { return 70 + len(group) + len(all[i].Topic) + len(all[i].New.Metadata) }
+	for _, kind := range []struct {
+		indexes []int
+		limit   int16
+		remove  bool
+	}{{withID, -1, false}, {byName, 9, false}, {remove, -1, true}} {
+		for part := range chunks(kind.indexes, maxCommit, size) {
+			if !w.write(ctx, part, kind.limit, kind.remove) {
+				w.rest("not tried: the write before it failed")
+				return all
+			}
+		}
+	}
+	return all
+}
+
+// writing is one run of WriteCommits.
+type writing struct {
+	c       *Cluster
+	group   string
+	changes []offsets.Change
+}
+
+// rest gives a reason to everything that was not tried.
+func (w *writing) rest(reason string) {
+	for i, ch := range w.changes {
+		if ch.Verdict == offsets.Write && ch.Result == offsets.NotTried && ch.Error == "" {
+			w.changes[i].Error = reason
+		}
+	}
+}
+
+// write sends one request until it is answered, refused, or the time is up. It reports whether the next one may be sent.
+func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove bool) bool {
+	set := func(indexes []int, result offsets.Result, reason string) {
+		for _, i := range indexes {
+			w.changes[i].Result, w.changes[i].Error = result, reason
+		}
+	}
+	last := ""
+	for try := 0; ; try++ {
+		if try > 0 && !pause(ctx, try) || ctx.Err() != nil {
+			if last == "" {
+				last = "the time was up"
+			}
+			set(indexes, offsets.Failed, last)
+			return false
+		}
+		if try > 0 {
+			w.c.wire.NewLook() // a broker that was away may be back
+		}
+		node, trouble, final := w.coordinator(ctx)
+		if trouble != nil {
+			last = trouble.Reason
+			if final {
+				set(indexes, offsets.Failed, last)
+				return false
+			}
+			continue
+		}
+		answers, err := w.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+			if remove {
+				return w.deletes(v, indexes)
+			}
+			return w.commits(v, indexes, limit)
+		})
+		if err != nil {
+			var e *wire.Error
+			switch {
+			case errors.As(err, &e) && e.Sent:
+				set(indexes, offsets.Unverified, err.Error())
+				return false
+			case errors.As(err, &e) && ctx.Err() == nil && !refusedForGood(err):
+				last = err.Error()
+				continue
+			}
+			set(indexes, offsets.Failed, err.Error())
+			return false
+		}
+		again, ok := w.read(answers[0], indexes, &last)
+		if len(again) == 0 {
+			return ok
+		}
+		if !ok {
+			set(again, offsets.Failed, last)
+			return false
+		}
+		indexes = again
+	}
+}
+
+func refusedForGood(err error) bool {
+	var auth *wire.AuthError
+	return errors.As(err, &auth)
+}
+
+// coordinator finds the group's coordinator anew, and asks it first whether it still is: so the connection on which the write
+// will go out has just answered. final says that trying again is of no use.
+func (w *writing) coordinator(ctx context.Context) (node int32, t *offsets.Trouble, final bool) {
+	w.c.mu.Lock()
+	via, ok := w.c.coordinators[w.group]
+	w.c.mu.Unlock()
+	if !ok {
+		via = wire.Any
+	}
+	nodes, troubles := w.c.coordinatorsOf(ctx, []string{w.group}, via, true)
+	if t := troubles[w.group]; t != nil {
+		return 0, t, t.Denied
+	}
+	w.c.mu.Lock()
+	w.c.cluster.OffsetsTopic = true
+	w.c.mu.Unlock()
+	node = nodes[w.group]
+	if node == via {
+		return node, nil, false
+	}
+	nodes, troubles = w.c.coordinatorsOf(ctx, []string{w.group}, node, true)
+	if t := troubles[w.group]; t != nil {
+		return 0, t, t.Denied
+	}
+	return nodes[w.group], nil, false
+}
+
+// commits builds OffsetCommit. limit is the newest version that may be used, -1 without one.
+func (w *writing) commits(v wire.Versions, indexes []int, limit int16) ([]kmsg.Request, error) {
+	q := kmsg.NewPtrOffsetCommitRequest()
+	q.Group, q.Generation, q.RetentionTimeMillis = w.group, -1, -1
+	at := map[string]int{}
+	for _, i := range indexes {
+		ch := &w.changes[i]
+		id, _ := parseTopicID(ch.TopicID)
+		key := ch.Topic + "\x00" + ch.TopicID
+		n, ok := at[key]
+		if !ok {
+			n = len(q.Topics)
+			at[key] = n
+			t := kmsg.NewOffsetCommitRequestTopic()
+			t.Topic, t.TopicID = ch.Topic, id
+			q.Topics = append(q.Topics, t)
+		}
+		p := kmsg.NewOffsetCommitRequestTopicPartition()
+		p.Partition, p.Offset, p.LeaderEpoch = ch.Partition, ch.New.Offset, max(ch.New.Epoch, offsets.None)
+		p.Metadata = &ch.New.Metadata
+		q.Topics[n].Partitions = append(q.Topics[n].Partitions, p)
+	}
+	return []kmsg.Request{q}, v.Set(q, limit)
+}
+
+// deletes builds OffsetDelete.
+func (w *writing) deletes(v wire.Versions, indexes []int) ([]kmsg.Request, error) {
+	q := kmsg.NewPtrOffsetDeleteRequest()
+	q.Group = w.group
+	at := map[string]int{}
+	for _, i := range indexes {
+		ch := &w.changes[i]
+		n, ok := at[ch.Topic]
+		if !ok {
+			n = len(q.Topics)
+			at[ch.Topic] = n
+			t := kmsg.NewOffsetDeleteRequestTopic()
+			t.Topic = ch.Topic
+			q.Topics = append(q.Topics, t)
+		}
+		p := kmsg.NewOffsetDeleteRequestTopicPartition()
+		p.Partition = ch.Partition
+		q.Topics[n].Partitions = append(q.Topics[n].Partitions, p)
+	}
+	return []kmsg.Request{q}, v.Set(q, -1)
+}
+
+// read takes over the answer to one request. It returns the changes that should be sent again, and whether more may be sent.
+func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again []int, ok bool) {
+	type partition struct {
+		topic string // name or printed id
+		n     int32
+	}
+	codes := map[partition]int16{}
+	var all *int16
+	switch r := answer.(type) {
+	case *kmsg.OffsetCommitResponse:
+		for _, t := range r.Topics {
+			name := t.Topic
+			if r.Version >= 10 {
+				name = topicID(t.TopicID)
+			}
+			for _, p := range t.Partitions {
+				codes[partition{name, p.Partition}] = p.ErrorCode
+			}
+		}
+	case *kmsg.OffsetDeleteResponse:
+		if r.ErrorCode != 0 {
+			all = &r.ErrorCode
+		}
+		for _, t := range r.Topics {
+			for _, p := range t.Partitions {
+				codes[partition{t.Topic, p.Partition}] = p.ErrorCode
+			}
+		}
+	}
+	byID := answer.Key() == wire.OffsetCommit && answer.GetVersion() >= 10
+	ok = true
+	for _, i := range indexes {
+		ch := &w.changes[i]
+		name := ch.Topic
+		if byID {
+			name = ch.TopicID
+		}
+		code, told := codes[partition{name, ch.Partition}]
+		if all != nil {
+			code, told = *all, true
+		}
+		right := "READ on group " + w.group
+		switch {
+		case !told:
+			ch.Result, ch.Error = offsets.Unverified, "the coordinator's answer does not name the partition"
+		case code == 0:
+			ch.Result, ch.Error = offsets.Written, ""
+		case coordinatorMoved(code):
+			again = append(again, i)
+			*last = wire.CodeText(code)
+		case code == wire.CodeRequestTimedOut: // it may have been stored by too few brokers
+			ch.Result, ch.Error, ok = offsets.Unverified, wire.CodeText(code), false
+		case active(code):
+			ch.Result, ch.Error, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", false
+		case code == wire.CodeTopicAuthorization:
+			ch.Result, ch.Error = offsets.Failed, troubleCode(code, "READ on topic "+ch.Topic).Reason
+		case code == wire.CodeGroupAuthorization:
+			if answer.Key() == wire.OffsetDelete {
+				right = "DELETE on group " + w.group
+			}
+			ch.Result, ch.Error, ok = offsets.Failed, troubleCode(code, right).Reason, false
+		case code == wire.CodeGroupNotFound && answer.Key() == wire.OffsetCommit:
+			ch.Result, ch.Error, ok = offsets.Failed, "a share group takes no commits", false
+		case code == wire.CodeUnknownTopic && answer.Key() == wire.OffsetDelete:
+			ch.Result, ch.Error = offsets.Failed, "the topic or partition does not exist, so Kafka cannot remove its commit"
+		default: // of this partition only, unless the broker failed as a whole
+			ch.Result, ch.Error = offsets.Failed, wire.CodeText(code)
+			ok = ok && partitionOnly(code)
+		}
+	}
+	return again, ok
+}
+
+// partitionOnly reports the codes that say nothing about the other partitions.
+func partitionOnly(code int16) bool {
+	switch code {
+	case wire.CodeUnknownTopic, wire.CodeMetadataTooLarge, wire.CodeInvalidTopic, wire.CodeSubscribedToTopic, wire.CodeUnknownTopicID,
+		wire.CodeUnstableOffsetCommit:
+		return true
+	}
+	return false
+}
