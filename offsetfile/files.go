@@ -1,0 +1,298 @@
+package offsetfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// Files is a store of gtoffset files below one folder. It is safe for concurrent use.
+type Files struct {
+	name   string // as given
+	root   string
+	holder string
+	hook   func(step string) error
+	wait   time.Duration // for a lock
+
+	mu   sync.Mutex
+	held map[string]bool // lock files that we hold
+}
+
+// Option changes how Files works.
+type Option func(*Files)
+
+// WithHolder sets how this process describes itself in the lock files that it holds, for others to read. It must hold no
+// secrets. Process id and host are added.
+func WithHolder(text string) Option { return func(s *Files) { s.holder = text } }
+
+// WithHook sets a function that is called directly before each step of a save (see Steps); its error fails the step. It is
+// there for tests of what a crash or a full disk leaves behind.
+func WithHook(hook func(step string) error) Option { return func(s *Files) { s.hook = hook } }
+
+// Open returns the store below an existing folder, given as a path or as a file: URL. The error is ErrNoRoot, ErrRootIsFile,
+// ErrRootURL or the system's. Neither Open nor any reading makes a file or folder.
+func Open(root string, options ...Option) (*Files, error) {
+	path, err := rootPath(root)
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w", root, err)
+	}
+	s := &Files{name: root, root: path, wait: time.Second, held: map[string]bool{}}
+	for _, o := range options {
+		o(s)
+	}
+	if err := s.checkRoot(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// rootPath takes a path out of a file: URL.
+func rootPath(root string) (string, error) {
+	if root == "" || strings.Contains(root, "\x00") {
+		return "", ErrRootURL
+	}
+	if !strings.HasPrefix(root, "file:") {
+		return root, nil
+	}
+	u, err := url.Parse(root)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrRootURL, err)
+	}
+	if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", fmt.Errorf("%w: it has more than a path", ErrRootURL)
+	}
+	path := u.Path
+	if u.Opaque != "" {
+		if path, err = url.PathUnescape(u.Opaque); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrRootURL, err)
+		}
+	}
+	if path == "" {
+		return "", fmt.Errorf("%w: it has no path", ErrRootURL)
+	}
+	return path, nil
+}
+
+func (s *Files) checkRoot() error {
+	fi, err := os.Stat(s.root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open store %q: %w", s.name, ErrNoRoot)
+	case errors.Is(err, errNotFolder):
+		return fmt.Errorf("open store %q: %w", s.name, ErrRootIsFile)
+	case err != nil:
+		return fmt.Errorf("open store %q: %w", s.name, err)
+	case !fi.IsDir():
+		return fmt.Errorf("open store %q: %w", s.name, ErrRootIsFile)
+	}
+	return nil
+}
+
+// Name returns the store's root as it was given.
+func (s *Files) Name() string { return s.name }
+
+func (s *Files) step(name string) error {
+	if s.hook == nil {
+		return nil
+	}
+	return s.hook(name)
+}
+
+// Groups lists the groups that have a file, or a folder that cannot be looked into, and notes what was ignored.
+func (s *Files) Groups(ctx context.Context) (groups, notes []string, err error) {
+	if err := s.checkRoot(); err != nil {
+		return nil, nil, err
+	}
+	folders, ignored, err := list(s.root)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list store %q: %w", s.name, err)
+	}
+	found := map[string]string{}
+	for _, folder := range folders {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		path := filepath.Join(s.root, folder)
+		topics, _, err := list(path)
+		if err == nil {
+			topics = slices.DeleteFunc(topics, func(topic string) bool { return !occupied(filepath.Join(path, topic)) })
+			if len(topics) == 0 {
+				continue
+			}
+		}
+		name, ok := decode(folder)
+		switch {
+		case ok:
+		case hashed(folder):
+			name = ""
+			for _, topic := range topics {
+				if doc := peek(filepath.Join(path, topic, fileName)); doc != nil && encode(doc.Group()) == folder {
+					name = doc.Group()
+					break
+				}
+			}
+			if name == "" {
+				notes = append(notes, fmt.Sprintf("ignored %s: no file in it tells the group's whole name", path))
+				continue
+			}
+		default:
+			name = folder
+		}
+		if other, again := found[name]; again {
+			notes = append(notes, (&ClashError{name, []string{other, path}, "two folders are for one group"}).Error())
+			continue
+		}
+		found[name] = path
+	}
+	return slices.Sorted(maps.Keys(found)), append(notes, noteIgnored(s.root, ignored)...), nil
+}
+
+// list returns the names of folders, and of links that may lead to one, and the stray files.
+func list(path string) (folders, ignored []string, err error) {
+	all, err := os.ReadDir(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range all {
+		switch {
+		case e.IsDir() || e.Type()&fs.ModeSymlink != 0:
+			folders = append(folders, e.Name())
+		case stray(e.Name()):
+			ignored = append(ignored, e.Name())
+		}
+	}
+	return folders, ignored, nil
+}
+
+// occupied reports whether a folder has, or may have, an offset file.
+func occupied(topicFolder string) bool {
+	_, err := os.Lstat(filepath.Join(topicFolder, fileName))
+	if err == nil {
+		return true
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		fi, err := os.Lstat(topicFolder)
+		if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
+			return false
+		}
+		_, err = os.Stat(topicFolder)
+		return errors.Is(err, fs.ErrNotExist) // a link to nowhere: something that should be there is not
+	}
+	return !errors.Is(err, errNotFolder)
+}
+
+// peek reads a file for its headers only, nil if that is not possible.
+func peek(path string) *Document {
+	data, _, presence, _ := readFile(path)
+	if presence != offsets.Present {
+		return nil
+	}
+	doc, _, err := Salvage(data)
+	if err != nil {
+		return nil
+	}
+	return doc
+}
+
+func noteIgnored(path string, names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("ignored in %s, as temporary or checksum files: %s", path, strings.Join(names, ", "))}
+}
+
+// place is where a topic's file is, or would be.
+type place struct {
+	group, topic                   string
+	groupFolder, topicFolder       string // paths
+	newGroupFolder, newTopicFolder bool   // not there yet
+}
+
+func (p place) file() string { return filepath.Join(p.topicFolder, fileName) }
+func (p place) lock() string { return filepath.Join(p.topicFolder, lockName) }
+
+// find returns the place of a topic, whether there is something or not. The error is a *NameError or a *ClashError.
+func (s *Files) find(group, topic string) (place, error) {
+	p := place{group: group, topic: topic}
+	err := errors.Join(checkName("group", group), checkName("topic", topic))
+	if err == nil {
+		p.groupFolder, p.newGroupFolder, err = findFolder(s.root, group)
+	}
+	if err == nil {
+		p.topicFolder, p.newTopicFolder, err = findFolder(p.groupFolder, topic)
+	}
+	return p, err
+}
+
+// findFolder returns the folder for a name: the encoded one, or the one that another program made of the plain name.
+func findFolder(parent, name string) (path string, isNew bool, err error) {
+	encoded := filepath.Join(parent, encode(name))
+	isNew = !there(encoded)
+	if other, ok := plain(name); ok {
+		path := filepath.Join(parent, other)
+		if _, err := os.Lstat(path); err == nil {
+			if !isNew {
+				return "", false, &ClashError{name, []string{encoded, path}, "two folders are for one name"}
+			}
+			return path, false, foldedClash(parent, other)
+		}
+	}
+	if isNew {
+		return encoded, true, nil
+	}
+	return encoded, false, foldedClash(parent, encode(name))
+}
+
+// there reports whether a path exists, or may exist: what we may not look at is told apart when it is read.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder)
+}
+
+// foldedClash finds out whether a folder that can be opened by a name has another name, as on a disk that is blind to case.
+func foldedClash(parent, folder string) error {
+	fi, err := os.Lstat(filepath.Join(parent, folder))
+	if err != nil {
+		return nil // it cannot be opened either, and that is told then
+	}
+	other, err := os.Lstat(filepath.Join(parent, swapCase(folder)))
+	if err != nil || !os.SameFile(fi, other) {
+		return nil
+	}
+	d, err := os.Open(parent)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil || slices.Contains(names, folder) {
+		return nil
+	}
+	for _, n := range names {
+		if strings.EqualFold(n, folder) {
+			return &ClashError{folder, []string{filepath.Join(parent, n)}, "the disk does not tell upper from lower case, and this is another name's folder"}
+		}
+	}
+	return nil
+}
+
+func swapCase(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' {
+			b[i] = c ^ 0x20
+		}
+	}
+	return string(b)
+}

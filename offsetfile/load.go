@@ -1,0 +1,287 @@
+package offsetfile
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// Holding is what a store has of one group.
+type Holding struct {
+	Store   offsets.Store
+	Entries map[offsets.Key]offsets.Entry // those that are present; of a topic that is not whole there are none
+}
+
+// tokenAbsent stands for a file that is not there; tokenSalvaged begins the token of one that was read for its whole lines.
+const (
+	tokenAbsent   = "absent"
+	tokenSalvaged = "salvaged:"
+)
+
+// Load reads what the store has of a group: of the given topics, or of all that it finds (nil). What cannot be read is told by
+// the topic's Presence and Reason, and does not hide the others. With salvage, the whole lines of an empty or damaged file are
+// taken, and what was lost is noted. The error is a *NameError, a *ClashError, ErrNoRoot or ErrRootIsFile, or the context's.
+func (s *Files) Load(ctx context.Context, group string, topics []string, salvage bool) (Holding, error) {
+	h := Holding{Entries: map[offsets.Key]offsets.Entry{}}
+	if err := errors.Join(s.checkRoot(), checkName("group", group)); err != nil {
+		return h, err
+	}
+	folder, _, err := findFolder(s.root, group)
+	if err != nil {
+		return h, err
+	}
+	h.Store.Path = folder
+	found, ignored, err := list(folder)
+	if topics == nil {
+		switch {
+		case err == nil:
+		case errors.Is(err, fs.ErrNotExist) && !there(folder):
+		default:
+			h.Store.Trouble = &offsets.Trouble{Reason: fmt.Sprintf("list %s: %v", folder, withoutPath(err)), Denied: errors.Is(err, fs.ErrPermission)}
+		}
+		for _, f := range found {
+			if !occupied(filepath.Join(folder, f)) {
+				continue
+			}
+			topic, ok := decode(f)
+			if !ok && hashed(f) {
+				if doc := peek(filepath.Join(folder, f, fileName)); doc != nil {
+					topic = doc.Topic()
+				}
+				if encode(topic) != f {
+					h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("ignored %s: its file does not tell the topic's whole name", filepath.Join(folder, f)))
+					continue
+				}
+			} else if !ok {
+				topic = f
+			}
+			topics = append(topics, topic)
+		}
+	}
+	topics = slices.Compact(slices.Sorted(slices.Values(topics)))
+	h.Store.Notes = append(h.Store.Notes, noteIgnored(folder, ignored)...)
+	for _, topic := range topics {
+		if err := ctx.Err(); err != nil {
+			return h, err
+		}
+		p, err := s.find(group, topic)
+		if err != nil {
+			return h, err
+		}
+		s.loadTopic(&h, p, salvage)
+	}
+	return h, nil
+}
+
+// loadTopic adds one topic to a holding.
+func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
+	r := s.read(p, salvage)
+	t := offsets.StoredTopic{Topic: p.topic, Path: p.file(), Presence: r.presence, Reason: r.reason, Token: r.token, Highest: offsets.None}
+	h.Store.Notes = append(h.Store.Notes, r.notes...)
+	if holder, taken := s.lockHolder(p.lock()); taken {
+		h.Store.Holder = or(h.Store.Holder, holder)
+	}
+	if r.doc != nil {
+		t.Whole = r.whole
+		t.Highest = r.doc.Highest()
+		topicID, cluster := r.doc.TopicID(), r.doc.Cluster()
+		for e := range r.doc.Entries() {
+			h.Entries[offsets.Key{Topic: p.topic, Partition: e.Partition}] = offsets.Entry{
+				Presence: offsets.Present,
+				Offset:   e.Offset,
+				Epoch:    e.Epoch,
+				TopicID:  or(e.TopicID, topicID),
+				Cluster:  or(e.Cluster, cluster),
+				Saved:    r.saved,
+				Whole:    r.whole,
+			}
+		}
+	}
+	if r.saved.After(h.Store.Saved) {
+		h.Store.Saved = r.saved
+	}
+	h.Store.Topics = append(h.Store.Topics, t)
+}
+
+// reading is what came of reading one file.
+type reading struct {
+	presence offsets.Presence
+	reason   string
+	doc      *Document // nil unless present
+	whole    bool      // proven complete: headered, and nothing had to be salvaged
+	saved    time.Time
+	token    string
+	notes    []string
+}
+
+// read looks at one file, and at what lies beside it.
+func (s *Files) read(p place, salvage bool) reading {
+	r := reading{token: tokenAbsent}
+	for _, folder := range []string{p.groupFolder, p.topicFolder} {
+		fi, presence, reason := look(folder)
+		if presence == offsets.Present && !fi.IsDir() {
+			presence, reason = offsets.WrongType, fmt.Sprintf("%s is %s, not a folder", folder, describeMode(fi.Mode()))
+		}
+		if presence != offsets.Present {
+			r.presence, r.reason = presence, reason
+			return r
+		}
+	}
+	var ignored []string
+	if all, err := os.ReadDir(p.topicFolder); err == nil {
+		for _, e := range all {
+			if stray(e.Name()) {
+				ignored = append(ignored, e.Name())
+			}
+		}
+	}
+	r.notes = noteIgnored(p.topicFolder, ignored)
+
+	path := p.file()
+	data, saved, presence, reason := readFile(path)
+	r.presence, r.reason, r.saved = presence, reason, saved
+	if presence != offsets.Present {
+		return r
+	}
+	sum := sha256.Sum256(data)
+	r.token = hex.EncodeToString(sum[:])
+
+	doc, problems, err := Salvage(data)
+	switch {
+	case errors.Is(err, ErrEmpty):
+		if !salvage {
+			r.presence, r.reason = offsets.Empty, fmt.Sprintf("%s: %v", path, err)
+			return r
+		}
+		doc, problems = New(p.group, p.topic), []Problem{{Partition: offsets.None, Reason: err.Error()}}
+	case err != nil:
+		r.presence, r.reason = offsets.Unreadable, fmt.Sprintf("%s: %v", path, err)
+		return r
+	}
+	problems = append(problems, misplaced(doc, p)...)
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	if len(problems) > 0 {
+		damage := &DamageError{problems}
+		if !salvage {
+			r.presence, r.reason = offsets.Damaged, fmt.Sprintf("%s: %v", path, damage)
+			return r
+		}
+		r.token = tokenSalvaged + r.token
+		r.notes = append(r.notes, fmt.Sprintf("salvaged %d entries of %s%s; wrong in it: %v", doc.Len(), path, lost(doc, problems), damage))
+		doc.setHeader(headerGroup, p.group)
+		doc.setHeader(headerTopic, p.topic)
+	}
+	r.doc = doc
+	r.whole = doc.Headered() && len(problems) == 0
+	if t := doc.Saved(); !t.IsZero() {
+		r.saved = t
+	}
+	return r
+}
+
+// misplaced finds a file that says it belongs elsewhere: somebody copied or moved it.
+func misplaced(doc *Document, p place) []Problem {
+	var problems []Problem
+	for _, h := range []struct{ name, want string }{{headerGroup, p.group}, {headerTopic, p.topic}} {
+		if i := doc.headerLine(h.name); i >= 0 && doc.lines[i].value != h.want {
+			problems = append(problems, Problem{Partition: offsets.None,
+				Reason: fmt.Sprintf("it says that it is for %s %q, but lies in the place of %q", h.name, doc.lines[i].value, h.want)})
+		}
+	}
+	return problems
+}
+
+// lost names the partitions whose entries a salvage could not take.
+func lost(doc *Document, problems []Problem) string {
+	var partitions []int32
+	for _, p := range problems {
+		if _, kept := doc.index[p.Partition]; p.Partition >= 0 && !kept {
+			partitions = append(partitions, p.Partition)
+		}
+	}
+	if len(partitions) == 0 {
+		return ""
+	}
+	slices.Sort(partitions)
+	return ", lost partition " + strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(partitions)), " ", ", "), "[]")
+}
+
+// look tells what is at a path. Links are followed; one that leads nowhere is not the same as nothing.
+func look(path string) (fs.FileInfo, offsets.Presence, string) {
+	fi, err := os.Stat(path)
+	switch {
+	case err == nil:
+		return fi, offsets.Present, ""
+	case errors.Is(err, fs.ErrNotExist):
+		if target, err := os.Readlink(path); err == nil {
+			return nil, offsets.Unreadable, fmt.Sprintf("%s is a symbolic link to %s, which is not there", path, target)
+		}
+		return nil, offsets.Absent, ""
+	case errors.Is(err, fs.ErrPermission):
+		return nil, offsets.Denied, fmt.Sprintf("%s: %v", path, withoutPath(err))
+	case errors.Is(err, errNotFolder):
+		return nil, offsets.WrongType, fmt.Sprintf("%s: %v", path, withoutPath(err))
+	}
+	return nil, offsets.Unreadable, fmt.Sprintf("%s: %v", path, withoutPath(err))
+}
+
+// readFile reads a regular file of at most MaxSize bytes.
+func readFile(path string) (data []byte, modified time.Time, presence offsets.Presence, reason string) {
+	fi, presence, reason := look(path)
+	if presence != offsets.Present {
+		return nil, modified, presence, reason
+	}
+	modified = fi.ModTime()
+	if !fi.Mode().IsRegular() {
+		return nil, modified, offsets.WrongType, fmt.Sprintf("%s is %s, not a file", path, describeMode(fi.Mode()))
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|noHang, 0)
+	if err == nil {
+		defer f.Close()
+		if fi, err = f.Stat(); err == nil && fi.Size() <= MaxSize {
+			modified = fi.ModTime()
+			data = make([]byte, 0, fi.Size()+1)
+			data, err = readAll(io.LimitReader(f, MaxSize+1), data)
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, modified, offsets.Denied, fmt.Sprintf("%s: %v", path, withoutPath(err))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, modified, offsets.Unreadable, fmt.Sprintf("%s was taken away while it was read", path)
+	case err != nil:
+		return nil, modified, offsets.Unreadable, fmt.Sprintf("%s: %v", path, withoutPath(err))
+	case fi.Size() > MaxSize || len(data) > MaxSize:
+		return nil, modified, offsets.Unreadable, fmt.Sprintf("%s: %v", path, ErrTooLarge)
+	}
+	return data, modified, offsets.Present, ""
+}
+
+// readAll is io.ReadAll into a buffer that has the right size already.
+func readAll(r io.Reader, b []byte) ([]byte, error) {
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, 512)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// Package offsetfile keeps a group's offsets in gtoffset files: STORE/<group>/<topic>/gtoffset, one text file for all
+// partitions of one topic, replaced whole and durably. docs/file-format.md is the contract of the format.
+//
+// Use [Document] to read or make the bytes of one file, and [Files] for a folder of them. A job that follows the scheme
+// "process, then save" opens its store once, holds the lock while it runs, and puts the next offsets after each batch:
+//
+//	files, err := offsetfile.Open("/var/lib/billing/offsets")
+//	held, err := files.Lock(ctx, "billing", []string{"orders"})
+//	defer held.Unlock()
+//	holding, err := files.Load(ctx, "billing", []string{"orders"}, false)
+//	for { // read a batch from holding.Entries on, process it, and only then:
+//		err = held.Put(ctx, "orders", map[int32]offsets.Value{0: offsets.ValueOf(offsets.At(1500))}, facts)
+//	}
+//
+// Every offset is the next record to read.
+package offsetfile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// MaxSize is the size in bytes above which a file is refused unread.
+const MaxSize = 64 << 20
+
+// The ways in which a store cannot be used at all.
+var (
+	ErrNoRoot     = errors.New("there is no such folder")
+	ErrRootIsFile = errors.New("it is not a folder")
+	ErrRootURL    = errors.New("not a usable file: URL or path")
+)
+
+// NameError is a group or topic that has no place in a store of files.
+type NameError struct {
+	Kind, Name, Reason string // Kind is "group" or "topic"
+}
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%s %q has no path in a store of files: %s", e.Kind, e.Name, e.Reason)
+}
+
+// ClashError is one name with two places, or one place with two names.
+type ClashError struct {
+	Name   string
+	Paths  []string
+	Reason string
+}
+
+func (e *ClashError) Error() string {
+	return fmt.Sprintf("%q: %s: %s", e.Name, e.Reason, strings.Join(e.Paths, " and "))
+}
+
+// LockedError says that another process holds the lock of a file.
+type LockedError struct {
+	Path   string
+	Holder string // as the holder describes itself; "" if it does not
+}
+
+func (e *LockedError) Error() string {
+	holder := e.Holder
+	if holder == "" {
+		holder = "another process"
+	}
+	return fmt.Sprintf("%s is locked by %s", e.Path, holder)
+}
