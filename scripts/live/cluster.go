@@ -240,7 +240,7 @@ log4j.appender.A.layout.ConversionPattern=%d %p %m (%c)%n
 // java is the command that runs one main class of the jars.
 func (c *Cluster) java(memory, class string, args ...string) *exec.Cmd {
 	return exec.Command("java", append([]string{
-		"-Xmx" + memory, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+		"-Xmx" + memory, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"-Dlog4j2.configurationFile=" + filepath.Join(c.dir, "log4j2.yaml"),
 		"-Dlog4j.configuration=file:" + filepath.Join(c.dir, "log4j.properties"),
 		"-cp", filepath.Join(c.libs, "*"), class,

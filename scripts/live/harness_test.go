@@ -224,6 +224,13 @@ func TestPrevious(t *testing.T) {
 	}
 }
 
+func TestProgram(t *testing.T) {
+	stdout, stderr, code := gtoffset(t, "version")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "gtoffset") {
+		t.Errorf("gtoffset version: got exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
+
 func TestKcat(t *testing.T) {
 	said, err := cluster.Kcat(t.Context(), "-L")
 	must(t, err)
