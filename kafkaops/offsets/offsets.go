@@ -6,6 +6,7 @@ package offsets
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -190,3 +191,6 @@ func Judge(e Entry, r Range, cluster string) State {
 	}
 	return s
 }
+
+// String is the partition as operators write it: topic and number.
+func (k Key) String() string { return fmt.Sprintf("%s %d", k.Topic, k.Partition) }

@@ -1,6 +1,8 @@
 package offsets
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +18,11 @@ type Origin struct {
 
 // Snapshot is one look at the cluster and the store: commits and store were read before the ranges.
 type Snapshot struct {
-	Origin Origin
-	At     time.Time
-	Groups []Group // sorted by id
+	Origin   Origin
+	At       time.Time
+	Stable   bool      // lag ends at the last stable offset (read_committed)
+	Groups   []Group   // sorted by id
+	Troubles []Trouble // brokers whose groups are missing from a list of all
 }
 
 // Group finds a group by its id.
@@ -179,4 +183,94 @@ func (r Row) Healthy(cluster string, store bool) bool {
 	}
 	s := Judge(r.Stored, r.Range, cluster)
 	return s.Condition == OK && s.Identity != Recreated && !s.Foreign
+}
+
+// Touched reports whether the group has a commit, an entry or an assignment in any row.
+func (g Group) Touched() bool {
+	return slices.ContainsFunc(g.Rows, func(r Row) bool {
+		return r.Owner != "" || r.Committed.Presence == Present || r.Stored.Presence != Absent
+	})
+}
+
+// High lists the partitions with an offset above the end on either side.
+func (s Snapshot) High() []Key {
+	keys := map[Key]bool{}
+	for _, g := range s.Groups {
+		for _, r := range g.Rows {
+			if Judge(r.Committed, r.Range, s.Origin.Cluster).Condition == High || Judge(r.Stored, r.Range, s.Origin.Cluster).Condition == High {
+				keys[r.Key] = true
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(keys), Key.Compare)
+}
+
+// Remeasured replaces the ranges of the given partitions by newer ones. A newer look that failed does not hide the older one.
+func (s Snapshot) Remeasured(ranges map[Key]Range) {
+	for _, g := range s.Groups {
+		for i, r := range g.Rows {
+			if again, ok := ranges[r.Key]; ok && again.Known() {
+				g.Rows[i].Range = again
+			}
+		}
+	}
+}
+
+// OutOfRange lists the sides on which the group has an offset that is low or high, and the topics of these partitions.
+func (g Group) OutOfRange(cluster string) (sides []Side, topics []string) {
+	names := map[string]bool{}
+	for _, side := range []Side{Stored, Committed} {
+		found := false
+		for _, r := range g.Rows {
+			switch Judge(r.Entry(side), r.Range, cluster).Condition {
+			case Low, High:
+				found = true
+				names[r.Topic] = true
+			}
+		}
+		if found {
+			sides = append(sides, side)
+		}
+	}
+	return sides, slices.Sorted(maps.Keys(names))
+}
+
+// Held reports which sides have anything for any of the groups; an entry that cannot be read is there too.
+func (s Snapshot) Held() (stored, committed bool) {
+	for _, g := range s.Groups {
+		for _, r := range g.Rows {
+			stored = stored || r.Stored.Presence != Absent
+			committed = committed || r.Committed.Presence != Absent
+		}
+	}
+	return stored, committed
+}
+
+// Read replaces what one side says in every row by what was read now. g.Rows must be the caller's own.
+func (g *Group) Read(side Side, entries map[Key]Entry) {
+	for i, r := range g.Rows {
+		if side == Stored {
+			g.Rows[i].Stored = g.entry(entries, r.Key)
+		} else {
+			g.Rows[i].Committed = g.commit(entries, r.Key)
+		}
+	}
+}
+
+// Moved says, in words, what differs between two looks at the same groups on either side.
+func Moved(before, after Snapshot) []string {
+	var moved []string
+	for _, g := range before.Groups {
+		now, _ := after.Group(g.ID)
+		for _, r := range g.Rows {
+			again, _ := now.Row(r.Key)
+			for _, side := range []Side{Stored, Committed} {
+				was, is := ValueOf(r.Entry(side)), ValueOf(again.Entry(side))
+				if was.Offset != is.Offset {
+					moved = append(moved, fmt.Sprintf("%s %s of group %q went from %s to %s", r.Key, side, g.ID, number(was.Offset), number(is.Offset)))
+				}
+			}
+		}
+	}
+	return moved
 }

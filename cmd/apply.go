@@ -1,0 +1,562 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+	"gtoffset/output"
+)
+
+// road holds the flags of the one road that every write takes.
+type road struct {
+	command   string
+	execute   bool
+	dryRun    bool
+	check     bool
+	partial   bool
+	create    bool
+	salvage   bool
+	waitEmpty span
+	idle      span
+	backupDir string
+	noBackup  bool
+	why       string
+}
+
+func (r *road) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.BoolVar(&r.execute, "execute", false, "write without asking")
+	f.BoolVar(&r.dryRun, "dry-run", false, "only show the plan")
+	f.BoolVar(&r.check, "check", false, "only plan, and exit 10 if there is something to do")
+	f.BoolVar(&r.partial, "partial", false, "write what is not refused, and exit 3")
+	f.BoolVar(&r.create, "create", false, "commit for a group that does not exist yet")
+	f.Var(&r.waitEmpty, "wait-empty", "wait up to `DURATION` for the members of an active group to leave")
+	f.Var(&r.idle, "idle", "watch both sides for `DURATION` and refuse if anything moves: a job that assigns partitions by hand shows no members")
+	f.StringVar(&r.backupDir, "backup-dir", "", "`FOLDER` for backups and plans (default $XDG_STATE_HOME/gtoffset)")
+	f.BoolVar(&r.noBackup, "no-backup", false, "save no backup; the plan is saved all the same")
+	f.StringVar(&r.why, "why", "", "a `REASON` to keep in the backup")
+	formats(c, output.Table, output.JSON, output.YAML)
+}
+
+// validate checks the flags against each other, and that somebody can consent.
+func (r *road) validate(g *global) error {
+	r.dryRun = r.dryRun || r.check
+	switch {
+	case r.execute && r.dryRun:
+		return usage("--execute and --dry-run (or --check) exclude each other", "say --execute to write, --dry-run to look")
+	case !r.execute && !r.dryRun && !g.env.mayAsk():
+		return usage("nobody can be asked here: stdin and stderr are no terminals, or CI is set; nothing was written", "add --execute to write, or --dry-run to look")
+	}
+	return nil
+}
+
+// writing is one run of the road.
+type writing struct {
+	g     *global
+	road  road
+	scope *scope
+	plan  offsets.Plan
+	fresh offsets.Snapshot
+	locks map[string]*offsetfile.Locked // by group
+}
+
+// apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
+func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offsets.Snapshot) (offsets.Plan, error)) (err error) {
+	w := &writing{g: g, road: r, scope: sc, locks: map[string]*offsetfile.Locked{}}
+	shot, err := w.firstLook(ctx)
+	if err != nil {
+		return err
+	}
+	if w.plan, err = build(shot); err != nil {
+		return err
+	}
+	w.plan.ID = planID(w.plan, g.env.Now())
+	w.plan = offsets.Gate(w.plan, shot, r.create)
+	defer func() { err = errors.Join(err, w.document()) }()
+
+	if err := w.showPlan(); err != nil {
+		return err
+	}
+	if r.dryRun {
+		return w.dryRun(shot)
+	}
+	if err := w.refused(shot, w.plan); err != nil {
+		return err
+	}
+	if n := w.plan.Count(); n.Write+n.Ask == 0 {
+		return w.leftOut(shot)
+	}
+	if err := w.consent(ctx, shot); err != nil {
+		return err
+	}
+	defer w.unlock()
+	if err := w.freshLook(ctx); err != nil {
+		return err
+	}
+	if n := w.plan.Count(); n.Write == n.Already {
+		return errors.Join(w.results(), w.leftOut(w.fresh))
+	}
+	if err := w.save(); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // nothing was written yet
+	}
+	hard, cancel := context.WithTimeout(g.env.Hard, max(time.Duration(g.timeout), writeWait))
+	defer cancel()
+	w.write(hard)
+	w.readBack(hard)
+	return errors.Join(w.results(), w.outcome(), w.leftOut(w.fresh))
+}
+
+// writeWait is how long a write keeps trying at least: a broker that was killed stays named as coordinator for 9 s.
+const writeWait = 15 * time.Second
+
+// settleTime is how long a high verdict is given to turn out a stale end, before a write.
+const settleTime = 500 * time.Millisecond
+
+// firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
+func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
+	o := lookOptions{salvage: w.road.salvage}
+	shot, err := w.g.look(ctx, w.scope, o)
+	if err != nil {
+		return shot, err
+	}
+	if len(w.scope.selections) == 0 {
+		if err := unknownGroups(shot); err != nil {
+			return shot, err
+		}
+	}
+	if err := unnamedTopics(shot, w.scope); err != nil {
+		return shot, err
+	}
+	if w.road.waitEmpty > 0 {
+		if shot, err = w.waitEmpty(ctx, shot, o); err != nil {
+			return shot, err
+		}
+	}
+	if w.road.idle > 0 {
+		return w.watchIdle(ctx, shot, o)
+	}
+	return shot, nil
+}
+
+// waitEmpty looks again until no group is active, or the time is up; then the road refuses as it does without waiting.
+func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
+	until := w.g.env.Now().Add(time.Duration(w.road.waitEmpty))
+	for told := false; slices.ContainsFunc(shot.Groups, offsets.Group.Active) && w.g.env.Now().Before(until); told = true {
+		if !told {
+			w.g.note("waiting up to %s for the members to leave", time.Duration(w.road.waitEmpty))
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return shot, err
+		}
+		var err error
+		if shot, err = w.g.look(ctx, w.scope, o); err != nil {
+			return shot, err
+		}
+	}
+	return shot, nil
+}
+
+// watchIdle compares two looks, one at each end of the time: a job without members betrays itself by what it saves.
+func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
+	w.g.note("watching both sides for %s", time.Duration(w.road.idle))
+	if err := wait(ctx, time.Duration(w.road.idle)); err != nil {
+		return before, err
+	}
+	after, err := w.g.look(ctx, w.scope, o)
+	if err != nil {
+		return after, err
+	}
+	if moved := offsets.Moved(before, after); len(moved) > 0 {
+		return after, &problem{
+			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), time.Duration(w.road.idle)),
+			hint: "stop the job first",
+		}
+	}
+	return after, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// asText reports whether stdout is for people; if not, the text goes to stderr and stdout gets one document at the end.
+func (w *writing) asText() bool {
+	f := output.Format(w.g.format)
+	return f == "" || f == output.Table
+}
+
+// people is the stream that the plan and its results are shown on.
+func (w *writing) people() output.Stream {
+	if w.asText() {
+		return w.g.out()
+	}
+	return w.g.talk()
+}
+
+func (w *writing) showPlan() error {
+	if !w.asText() && w.g.quiet {
+		return nil
+	}
+	return w.view().Write(w.people(), output.Table)
+}
+
+func (w *writing) view() output.PlanView {
+	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun}
+}
+
+// document prints the plan as it stands at the end, where a document was asked for.
+func (w *writing) document() error {
+	if w.asText() {
+		return nil
+	}
+	return w.view().Write(w.g.out(), output.Format(w.g.format))
+}
+
+// dryRun ends a run that only looks: as --execute would end where a refusal is known already.
+func (w *writing) dryRun(shot offsets.Snapshot) error {
+	if !w.g.quiet {
+		if err := w.view().DryRun(w.g.talk()); err != nil {
+			return err
+		}
+	}
+	settled := w.plan.Settle(false)
+	if err := w.refused(shot, settled); err != nil {
+		return err
+	}
+	if n := w.plan.Count(); w.road.check && n.Write+n.Ask > 0 {
+		return &problem{code: exitNotMet, text: fmt.Sprintf("check: %d of %d offsets would change", n.Write+n.Ask, len(w.plan.All()))}
+	}
+	return w.leftOut(shot)
+}
+
+// refused turns the refusals of a plan into an error, unless --partial lets the rest go on.
+func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
+	if w.road.partial && plan.Count().Write+plan.Count().Ask > 0 {
+		return nil
+	}
+	return refusal(shot, plan)
+}
+
+// leftOut is the error of a partial run at its end: what was refused was not written.
+func (w *writing) leftOut(shot offsets.Snapshot) error {
+	if err := refusal(shot, w.plan); err != nil {
+		return &problem{code: exitPartly, text: "left out: " + err.(*problem).text, hint: err.(*problem).hint, details: err.(*problem).details}
+	}
+	return nil
+}
+
+// refusal is the error that names what a plan refuses, nil if it refuses nothing.
+func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
+	var texts, choices []string
+	var details []output.ErrorDetail
+	add := func(text, choice string) {
+		texts = append(texts, text)
+		if choice != "" && !slices.Contains(choices, choice) {
+			choices = append(choices, choice)
+		}
+	}
+	code, unreachable := exitRefused, 0
+	for _, t := range shot.Troubles {
+		add("groups may be missing: "+t.Reason, "")
+	}
+	for _, pg := range plan.Groups {
+		if pg.Refusal != "" {
+			add(pg.Refusal, pg.Choice)
+			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
+			if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
+				unreachable++
+			}
+		}
+		for _, c := range pg.Changes {
+			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
+				continue
+			}
+			at := fmt.Sprintf("%s %d", c.Topic, c.Partition)
+			if len(plan.Groups) > 1 {
+				at = fmt.Sprintf("group %q %s", pg.Group, at)
+			}
+			add(fmt.Sprintf("%s: %s %s: %s", at, c.Side, offsetText(c.Old.Offset), c.Reason), c.Choice)
+			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if unreachable == len(plan.Groups) {
+		code = exitUnreachable
+	}
+	hint := "--partial writes the rest"
+	if len(choices) > 0 {
+		hint = "add " + strings.Join(choices, ", ")
+	} else if plan.Count().Write == 0 {
+		hint = ""
+	}
+	return &problem{code: code, text: list(texts, 3) + "; nothing was written", hint: hint, details: details}
+}
+
+func offsetText(o int64) string {
+	if o == offsets.None {
+		return "none"
+	}
+	return fmt.Sprint(o)
+}
+
+// consent settles what is to be asked about: by a person's answer, or under --execute by refusing it.
+func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
+	if w.road.execute {
+		w.plan = w.plan.Settle(false)
+		if err := w.refused(shot, w.plan); err != nil {
+			return err
+		}
+		return nil
+	}
+	fmt.Fprint(w.g.env.Stderr, w.view().Prompt())
+	yes, err := w.g.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return &problem{code: exitFailed, text: "not confirmed; nothing was written"}
+	}
+	w.plan = w.plan.Settle(true)
+	return nil
+}
+
+// answer reads a line from the person; anything but yes is no.
+func (g *global) answer(ctx context.Context) (bool, error) {
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true, nil
+		}
+		return false, nil
+	case <-ctx.Done():
+		fmt.Fprintln(g.env.Stderr)
+		return false, ctx.Err()
+	}
+}
+
+// freshLook takes the locks, looks again, and holds the plan against what is there now.
+func (w *writing) freshLook(ctx context.Context) error {
+	sc := w.narrowed()
+	if err := w.lock(ctx); err != nil {
+		return err
+	}
+	o := lookOptions{salvage: w.road.salvage}
+	if slices.ContainsFunc(w.plan.All(), func(c offsets.GroupChange) bool {
+		return c.Verdict == offsets.Write && c.Condition == offsets.High
+	}) {
+		o.settle = settleTime
+	}
+	fresh, err := w.g.look(ctx, sc, o)
+	if err != nil {
+		return err
+	}
+	w.fresh = fresh
+	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh)
+	if err := w.refused(fresh, checked); err != nil {
+		w.plan = checked
+		return err
+	}
+	w.plan = checked
+	return nil
+}
+
+// narrowed is the scope of the second look: the groups that are to be written, by name.
+func (w *writing) narrowed() *scope {
+	sc := &scope{selections: w.scope.selections}
+	for _, pg := range w.plan.Groups {
+		if slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
+			sc.groups = append(sc.groups, pg.Group)
+		}
+	}
+	return sc
+}
+
+// lock takes the locks of every place in the store that is to be written, and holds them until the read-back is done.
+func (w *writing) lock(ctx context.Context) error {
+	for _, pg := range w.plan.Groups {
+		var topics []string
+		for _, c := range pg.Changes {
+			if c.Side == offsets.Stored && c.Verdict == offsets.Write {
+				topics = append(topics, c.Topic)
+			}
+		}
+		if len(topics) == 0 {
+			continue
+		}
+		slices.Sort(topics)
+		l, err := w.g.session.store.Lock(ctx, pg.Group, slices.Compact(topics))
+		if err != nil {
+			return err
+		}
+		w.locks[pg.Group] = l
+		for _, n := range l.Notes() {
+			w.g.note("%s", n)
+		}
+	}
+	return nil
+}
+
+func (w *writing) unlock() {
+	for _, l := range w.locks {
+		if err := l.Unlock(); err != nil {
+			w.g.note("unlock: %v", err)
+		}
+	}
+}
+
+// write does what the plan says: commits before store, and the store only if the commits stood; after a group's first failure
+// no new group starts.
+func (w *writing) write(ctx context.Context) {
+	w.plan.Applied = true
+	failed := ""
+	for i, pg := range w.plan.Groups {
+		if failed == "" {
+			pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes)
+			failed = failure(pg.Changes, offsets.Committed)
+		}
+		if lock := w.locks[pg.Group]; failed == "" && lock != nil {
+			g, _ := w.fresh.Group(pg.Group)
+			pg.Changes = lock.Save(ctx, *g.Store, pg.Changes, w.facts(pg))
+			failed = failure(pg.Changes, offsets.Stored)
+		}
+		for j, c := range pg.Changes {
+			if c.Verdict == offsets.Write && c.Result == "" {
+				pg.Changes[j].Result, pg.Changes[j].Error = offsets.NotTried, "an earlier write failed: "+failed
+			}
+		}
+		w.plan.Groups[i] = pg
+	}
+}
+
+// failure is why a side was not written as planned, "" if it was.
+func failure(changes []offsets.Change, side offsets.Side) string {
+	for _, c := range changes {
+		if c.Side != side {
+			continue
+		}
+		switch c.Result {
+		case offsets.Failed, offsets.Unverified, offsets.NotTried:
+			return orElse(c.Error, "no answer")
+		}
+	}
+	return ""
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// facts is what a store records beside the offsets.
+func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
+	f := offsetfile.Facts{Cluster: w.fresh.Origin.Cluster, TopicIDs: map[string]string{}, Now: w.g.env.Now()}
+	for _, c := range pg.Changes {
+		if c.TopicID != "" {
+			f.TopicIDs[c.Topic] = c.TopicID
+		}
+	}
+	return f
+}
+
+// readBack reads every partition that was tried, and settles what was not answered.
+func (w *writing) readBack(ctx context.Context) {
+	after := offsets.Snapshot{Origin: w.fresh.Origin}
+	for _, pg := range w.plan.Groups {
+		g, _ := w.fresh.Group(pg.Group)
+		g.Rows = slices.Clone(g.Rows)
+		var keys []offsets.Key
+		stored := false
+		for _, c := range pg.Changes {
+			if c.Verdict == offsets.Write && c.Side == offsets.Committed {
+				keys = append(keys, c.Key)
+			}
+			stored = stored || c.Verdict == offsets.Write && c.Side == offsets.Stored
+		}
+		if len(keys) > 0 {
+			commits, trouble := w.g.session.cluster.Commits(ctx, pg.Group, keys)
+			g.Trouble = trouble
+			g.Read(offsets.Committed, commits)
+		}
+		if stored {
+			held, err := w.g.session.store.Load(ctx, pg.Group, w.scope.topicNames(), false)
+			if err != nil {
+				held.Store.Trouble = &offsets.Trouble{Reason: err.Error()}
+			}
+			g.Store = &held.Store
+			g.Read(offsets.Stored, held.Entries)
+		}
+		after.Groups = append(after.Groups, g)
+	}
+	w.plan = offsets.Verify(w.plan, after)
+}
+
+// results shows what came of it, with the way back.
+func (w *writing) results() error {
+	for _, c := range w.plan.All() {
+		if c.Result == offsets.Written && c.Error != "" {
+			w.g.note("%s %d: %s", c.Topic, c.Partition, c.Error)
+		}
+	}
+	if !w.asText() && w.g.quiet {
+		return nil
+	}
+	return w.view().Results(w.people())
+}
+
+// outcome is the error of a write that did not come as planned.
+func (w *writing) outcome() error {
+	n := w.plan.Count()
+	bad := 0
+	var details []output.ErrorDetail
+	first := ""
+	for _, c := range w.plan.All() {
+		if c.Verdict != offsets.Write || c.Verified {
+			continue
+		}
+		bad++
+		reason := orElse(c.Error, string(c.Result))
+		if first == "" {
+			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
+		}
+		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
+	}
+	switch {
+	case bad == 0:
+		return nil
+	case n.Written == 0 && n.Unknown == 0:
+		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
+	}
+	return &problem{
+		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
+		hint: "run the same command again: what stands is left alone", details: details,
+	}
+}

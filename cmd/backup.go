@@ -1,0 +1,166 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/output"
+)
+
+// save writes backup and plan to the backup folder before anything else is written, and notes the line that undoes it.
+func (w *writing) save() error {
+	dir := w.road.backupDir
+	if dir == "" {
+		dir = w.g.env.stateDir()
+	}
+	if dir == "" {
+		return usage("there is no place for a backup: HOME and XDG_STATE_HOME are empty", "add --backup-dir FOLDER")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return &problem{code: exitFailed, text: fmt.Sprintf("find the backup folder: %v; nothing was written", err)}
+	}
+	user, host := w.g.env.Who()
+	doc := output.BackupOf(w.plan)
+	doc.Taken, doc.Tool, doc.Why, doc.User, doc.Host = w.g.env.Now(), "gtoffset "+version, w.road.why, user, host
+	var backup, plan bytes.Buffer
+	if err := doc.Write(output.Plain(&backup), output.JSON); err != nil {
+		return err
+	}
+	kept := func(err error) error {
+		return &problem{code: exitFailed, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
+	}
+	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, backup.Bytes())
+	if err != nil {
+		return kept(err)
+	}
+	w.plan.ID = id
+	if !w.road.noBackup {
+		w.plan.Backup = path
+		w.plan.Undo = commandLine([]string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"})
+	}
+	if err := (output.PlanView{Plan: w.plan}).Write(output.Plain(&plan), output.JSON); err != nil {
+		return err
+	}
+	if err := writeNew(filepath.Join(dir, id+".plan.json"), plan.Bytes()); err != nil {
+		return kept(err)
+	}
+	return nil
+}
+
+// newFile finds an id that is not taken yet in the folder, and with backup set writes its file. Two runs in one second differ
+// by a number.
+func newFile(dir, id string, backup bool, data []byte) (string, string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", "", err
+	}
+	for n := 1; ; n++ {
+		try := id
+		if n > 1 {
+			try = fmt.Sprintf("%s-%d", id, n)
+		}
+		path := filepath.Join(dir, try+".json")
+		_, err := os.Lstat(filepath.Join(dir, try+".plan.json"))
+		if err == nil {
+			continue
+		}
+		if backup {
+			err = writeNew(path, data)
+		} else {
+			err = nil
+		}
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return try, path, err
+	}
+}
+
+// writeNew makes a file that only its owner can read and that is on the disk when it returns; an existing one is left alone.
+func writeNew(path string, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// planID names a run: when, which command, which group.
+func planID(p offsets.Plan, now time.Time) string {
+	what := fmt.Sprintf("%d-groups", len(p.Groups))
+	if len(p.Groups) == 1 {
+		what = strings.Map(func(r rune) rune {
+			switch {
+			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+				return r
+			}
+			return '_'
+		}, p.Groups[0].Group)
+		if len(what) > 60 {
+			what = what[:60]
+		}
+	}
+	return fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), p.Command, what)
+}
+
+// commandLine writes arguments as a shell reads them back.
+func commandLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("@%+=:,./_-", r)
+	}
+	control := func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd || output.Clean(string(r)) != string(r) }
+	switch {
+	case s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0:
+		return s
+	case strings.IndexFunc(s, control) < 0:
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder // a terminal would not show these characters as they are
+	b.WriteString("$'")
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\' || c == '\'':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c >= ' ' && c < 0x7f:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		}
+	}
+	b.WriteString("'")
+	return b.String()
+}

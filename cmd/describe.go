@@ -1,0 +1,299 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/output"
+)
+
+type describeOptions struct {
+	scope
+	problems       bool
+	check          bool
+	maxLag         int64
+	maxUnprocessed int64
+	isolation      string
+}
+
+func newDescribe(g *global) *cobra.Command {
+	o := &describeOptions{}
+	c := &cobra.Command{
+		Use:   "describe",
+		Short: "Show stored, committed, earliest and end side by side, and what a restart would do",
+		Long: `Shows, for each partition of a group, what the job stored, what the group committed, and what the cluster still has, and says
+in words what is wrong and what a restart would lose or repeat. Reads only. Without a group it lists the groups.
+
+Exit status: 0; 10 a check is not met; 3 something could not be read, the rest is shown; 5 nothing could be; 1 no such group.`,
+		Example: `  gtoffset describe
+  gtoffset describe -g billing -s /var/lib/billing/offsets
+  gtoffset describe -g billing -t orders:0,4-7 -o wide
+  gtoffset describe --all-groups --problems
+  gtoffset describe -g billing --check --max-lag 1000 -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.validate(g, c); err != nil {
+				return err
+			}
+			return runDescribe(c.Context(), g, o)
+		},
+	}
+	o.flags(c)
+	f := c.Flags()
+	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok")
+	f.BoolVar(&o.check, "check", false, "exit 10 when anything is not ok")
+	f.Int64Var(&o.maxLag, "max-lag", offsets.None, "exit 10 when the lag of a partition is above `N`")
+	f.Int64Var(&o.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
+	f.StringVar(&o.isolation, "isolation", "read_uncommitted", "lag to the end, or with read_committed to the last stable `OFFSET`")
+	formats(c, output.Table, output.Wide, output.JSON, output.YAML, output.CSV)
+	return c
+}
+
+func (o *describeOptions) validate(g *global, c *cobra.Command) error {
+	if err := o.scope.validate(); err != nil {
+		return err
+	}
+	for flag, n := range map[string]int64{"max-lag": o.maxLag, "max-unprocessed": o.maxUnprocessed} {
+		if c.Flags().Changed(flag) && n < 0 {
+			return usage(fmt.Sprintf("--%s %d is negative", flag, n), "give a number of records, 0 or more")
+		}
+	}
+	switch {
+	case o.isolation != "read_committed" && o.isolation != "read_uncommitted":
+		return usage(fmt.Sprintf("--isolation %q is not known", o.isolation), "--isolation read_committed, or read_uncommitted")
+	case o.maxUnprocessed != offsets.None && g.store == "":
+		return usage("--max-unprocessed needs a store", "add -s PATH")
+	}
+	if o.needGroup() == nil {
+		return nil
+	}
+	for flag, set := range map[string]bool{"--topic": len(o.topics) > 0, "--problems": o.problems, "--check": o.check, "--max-lag": o.maxLag != offsets.None, "--max-unprocessed": o.maxUnprocessed != offsets.None} {
+		if set {
+			return usage(flag+" needs a group", "add -g GROUP, or --all-groups")
+		}
+	}
+	return nil
+}
+
+func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
+	if o.needGroup() != nil {
+		return listGroups(ctx, g)
+	}
+	shot, err := g.look(ctx, &o.scope, lookOptions{stable: o.isolation == "read_committed"})
+	if err != nil {
+		return err
+	}
+	checks := offsets.RunChecks(shot, offsets.Limits{Healthy: o.check, MaxLag: o.maxLag, MaxUnprocessed: o.maxUnprocessed})
+	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: shown(checks), Hint: func(grp offsets.Group) string { return g.clampHint(shot, grp) }}
+	if o.problems {
+		view.Show = func(grp offsets.Group, r offsets.Row) bool { return !r.Healthy(shot.Origin.Cluster, grp.Store != nil) }
+	}
+	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
+		return err
+	}
+	return errors.Join(troubles(shot, &o.scope), checksError(checks))
+}
+
+// listGroups shows the groups that there are.
+func listGroups(ctx context.Context, g *global) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(g.timeout))
+	defer cancel()
+	s, err := g.connect(ctx)
+	if err != nil {
+		return err
+	}
+	groups, missing, err := s.cluster.ListGroups(ctx)
+	if err != nil {
+		return err
+	}
+	groups, err = s.addStored(ctx, groups, len(missing) == 0)
+	if err != nil {
+		return err
+	}
+	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
+	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
+		return err
+	}
+	return missingBrokers(missing, len(groups) > 0)
+}
+
+// troubles says what of a snapshot could not be read, as an error with its exit code; nil if all could.
+func troubles(shot offsets.Snapshot, sc *scope) error {
+	var errs []error
+	errs = append(errs, missingBrokers(shot.Troubles, len(shot.Groups) > 0))
+	readable := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return grp.Trouble == nil })
+	for _, grp := range shot.Groups {
+		if grp.Trouble != nil {
+			code := exitPartly
+			if !readable && grp.Trouble.Unreachable {
+				code = exitUnreachable
+			}
+			errs = append(errs, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s", grp.ID, grp.Trouble.Reason)})
+		}
+		if grp.Store != nil && grp.Store.Trouble != nil {
+			code := exitPartly
+			if grp.Store.Trouble.Unreachable {
+				code = exitUnreachable
+			}
+			errs = append(errs, &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)})
+		}
+	}
+	errs = append(errs, unknownGroups(shot))
+	errs = append(errs, unnamedTopics(shot, sc), brokenRows(shot))
+	return errors.Join(errs...)
+}
+
+// unknownGroups names the groups that neither the cluster nor the store knows.
+func unknownGroups(shot offsets.Snapshot) error {
+	var errs []error
+	for _, grp := range shot.Groups {
+		if grp.Trouble != nil || grp.Existence != offsets.Missing || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
+			continue
+		}
+		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: "gtoffset describe lists the groups"}
+		if len(shot.Groups) > 1 {
+			p.code = exitPartly
+		}
+		if grp.Store != nil {
+			p.text += ", nor is anything of it in the store (looked at " + grp.Store.Path + ")"
+		}
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// stored reports whether the store has a place for the group.
+func stored(grp offsets.Group) bool {
+	return slices.ContainsFunc(grp.Store.Topics, func(t offsets.StoredTopic) bool { return t.Presence != offsets.Absent })
+}
+
+func missingBrokers(missing []offsets.Trouble, some bool) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	reasons := make([]string, len(missing))
+	for i, t := range missing {
+		reasons[i] = t.Reason
+	}
+	p := &problem{code: exitPartly, text: "groups may be missing from this list: " + list(reasons, 3)}
+	if !some {
+		p.code = exitUnreachable
+	}
+	return p
+}
+
+// unnamedTopics refuses topics and partitions that were named but that neither the cluster nor either side knows.
+func unnamedTopics(shot offsets.Snapshot, sc *scope) error {
+	var unknown []string
+	for _, grp := range shot.Groups {
+		for _, r := range grp.Rows {
+			if r.Range.Gone() && sc.named(r.Topic) && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
+				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
+			}
+		}
+	}
+	for _, topic := range sc.topicNames() {
+		if !slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
+			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == topic })
+		}) && len(shot.Groups) > 0 {
+			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", topic))
+		}
+	}
+	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &problem{code: exitFailed, text: list(unknown, 3), hint: "check -t"}
+}
+
+// brokenRows counts the partitions of which something could not be read, or that are gone.
+func brokenRows(shot offsets.Snapshot) error {
+	var unread, gone, all int
+	var details []output.ErrorDetail
+	for _, grp := range shot.Groups {
+		for _, r := range grp.Rows {
+			all++
+			reason := ""
+			switch {
+			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
+				gone++
+				reason = "gone"
+			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil):
+				unread++
+				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
+			}
+			if reason != "" && len(details) < 100 {
+				details = append(details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
+			}
+		}
+	}
+	var say []string
+	if unread > 0 {
+		say = append(say, fmt.Sprintf("%d of %d partitions could not be read", unread, all))
+	}
+	if gone > 0 {
+		say = append(say, fmt.Sprintf("%d of %d partitions no longer exist", gone, all))
+	}
+	if len(say) == 0 {
+		return nil
+	}
+	return &problem{code: exitPartly, text: strings.Join(say, "; "), details: details}
+}
+
+// checksError names each check that is not met.
+func checksError(checks []offsets.Check) error {
+	var errs []error
+	for _, c := range checks {
+		if !c.Failed {
+			continue
+		}
+		text := fmt.Sprintf("check --%s %d is not met by %d partitions; the worst is group %q %s %d with %d", c.Name, c.Limit, c.Count, c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Value)
+		if c.Name == "ok" {
+			text = fmt.Sprintf("check: %d partitions are not ok, as group %q %s %d: %s", c.Count, c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Words)
+		}
+		errs = append(errs, &problem{code: exitNotMet, text: text})
+	}
+	return errors.Join(errs...)
+}
+
+// clampHint is the command that would bring a group back into range, "" if nothing is out of it.
+func (g *global) clampHint(shot offsets.Snapshot, grp offsets.Group) string {
+	sides, topics := grp.OutOfRange(shot.Origin.Cluster)
+	if len(sides) == 0 || grp.Active() {
+		return ""
+	}
+	line := []string{"gtoffset", "clamp", "-b", shot.Origin.Bootstrap, "-g", grp.ID}
+	if g.bootstrap == "" {
+		line = slices.Delete(line, 2, 4)
+	}
+	for _, t := range topics {
+		line = append(line, "-t", t)
+	}
+	if g.store != "" {
+		line = append(line, "-s", g.store)
+	}
+	for _, side := range sides {
+		line = append(line, "--"+string(side))
+	}
+	return "to bring it back into range: " + commandLine(line)
+}
+
+func shown(checks []offsets.Check) []output.Check {
+	var all []output.Check
+	for _, c := range checks {
+		v := output.Check{Name: c.Name, Limit: c.Limit, Failed: c.Failed}
+		if c.Worst != nil {
+			v.Worst = &output.Worst{Group: c.Worst.Group, Key: c.Worst.Key, Value: c.Worst.Value}
+		}
+		all = append(all, v)
+	}
+	return all
+}

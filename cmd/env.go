@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/user"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// Env is all that the program takes from the machine it runs on, so that a test can run it as a function.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	StdinTerminal  bool // a person may be asked
+	StdoutWidth    int  // columns of the terminal, 0 if stdout is none
+	StderrWidth    int
+	Getenv         func(string) string
+	Now            func() time.Time
+	Who            func() (user, host string)
+	Hard           context.Context    // ends only with a second interrupt: a write under way runs on it
+	Step           func(string) error // called before each step of a store's write; nil outside tests of being killed there
+}
+
+// System is the environment of a real process. hard is the context that a second interrupt ends.
+func System(hard context.Context) Env {
+	return Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr),
+		Getenv: os.Getenv, Now: time.Now, Hard: hard, Who: who,
+	}
+}
+
+func who() (name, host string) {
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, _ = os.Hostname()
+	return name, host
+}
+
+// width returns the columns of a terminal, 0 for anything else.
+func width(f *os.File) int {
+	if !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || w <= 0 {
+		return 80
+	}
+	return w
+}
+
+// getenv returns the first of the variables that is not empty, with its name.
+func (e Env) getenv(names ...string) (value, name string) {
+	for _, n := range names {
+		if v := e.Getenv(n); v != "" {
+			return v, n
+		}
+	}
+	return "", ""
+}
+
+// mayAsk reports whether there is a person to ask: stdin and stderr are terminals and CI is unset.
+func (e Env) mayAsk() bool {
+	return e.StdinTerminal && e.StderrWidth > 0 && e.Getenv("CI") == ""
+}
+
+// stateDir is where backups go by default.
+func (e Env) stateDir() string {
+	if d := e.Getenv("XDG_STATE_HOME"); d != "" {
+		return d + "/gtoffset"
+	}
+	if h := e.Getenv("HOME"); h != "" {
+		return h + "/.local/state/gtoffset"
+	}
+	return ""
+}

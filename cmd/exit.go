@@ -1,0 +1,154 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"gtoffset/kafkaops/wire"
+	"gtoffset/offsetfile"
+	"gtoffset/output"
+)
+
+// The exit codes. docs/exit-codes.md says more about each.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitPartly      = 3
+	exitRefused     = 4
+	exitUnreachable = 5
+	exitNotMet      = 10
+	exitInterrupted = 130
+)
+
+// precedence orders the codes of a run that met several: the first that occurs is the exit code.
+var precedence = [...]int{exitInterrupted, exitUsage, exitUnreachable, exitRefused, exitPartly, exitNotMet, exitFailed}
+
+// problem is an error that knows its exit code and the next step.
+type problem struct {
+	code    int
+	text    string
+	hint    string
+	details []output.ErrorDetail
+	cause   error
+}
+
+func (p *problem) Error() string { return p.text }
+func (p *problem) Unwrap() error { return p.cause }
+
+func usage(text, hint string) error { return &problem{code: exitUsage, text: text, hint: hint} }
+
+// verdict is what is left of an error at the end: codes, words and a hint.
+type verdict struct {
+	codes []int // most important first
+	texts []string
+	hint  string
+	more  []output.ErrorDetail
+}
+
+func (v verdict) code() int {
+	if len(v.codes) == 0 {
+		return exitDone
+	}
+	return v.codes[0]
+}
+
+// judge maps an error to exit codes, words and hint. It is the only place that does.
+func judge(ctx context.Context, err error) verdict {
+	var v verdict
+	for _, e := range split(err) {
+		p := explain(ctx, e)
+		if !slices.Contains(v.codes, p.code) {
+			v.codes = append(v.codes, p.code)
+		}
+		if p.text != "" {
+			v.texts = append(v.texts, p.text)
+		}
+		if v.hint == "" {
+			v.hint = p.hint
+		}
+		v.more = append(v.more, p.details...)
+	}
+	slices.SortFunc(v.codes, func(a, b int) int {
+		return slices.Index(precedence[:], a) - slices.Index(precedence[:], b)
+	})
+	return v
+}
+
+// split takes joined errors apart. An error that says more than its parts stays whole.
+func split(err error) []error {
+	if err == nil {
+		return nil
+	}
+	var bootstrap *wire.BootstrapError
+	many, ok := err.(interface{ Unwrap() []error })
+	if ok && (errors.As(err, &bootstrap) || err.Error() == errors.Join(many.Unwrap()...).Error()) {
+		var all []error
+		for _, e := range many.Unwrap() {
+			all = append(all, split(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// explain is the map for one error.
+func explain(ctx context.Context, err error) problem {
+	var known *problem
+	var format output.FormatError
+	var broker *wire.Error
+	switch {
+	case errors.As(err, &known):
+		return *known
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return problem{code: exitInterrupted, text: "interrupted"}
+	case errors.As(err, &format):
+		return problem{code: exitUsage, text: err.Error()}
+	case errors.Is(err, offsetfile.ErrRootIsFile):
+		return problem{code: exitUsage, text: err.Error(), hint: "name the folder that holds GROUP/TOPIC/gtoffset"}
+	case errors.Is(err, offsetfile.ErrNoRoot):
+		return problem{code: exitFailed, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
+	case errors.As(err, &broker):
+		return problem{code: exitUnreachable, text: err.Error(), hint: broker.Hint}
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem{code: exitUnreachable, text: err.Error(), hint: "--timeout 60s waits longer"}
+	case errors.Is(err, fs.ErrPermission):
+		return problem{code: exitFailed, text: err.Error(), hint: "run it as the user of the job"}
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "were all set"), strings.Contains(err.Error(), "accepts "):
+		return problem{code: exitUsage, text: err.Error()} // cobra's own, which have no types
+	default:
+		return problem{code: exitFailed, text: err.Error()}
+	}
+}
+
+// finish prints what went wrong and returns the exit code.
+func (g *global) finish(ctx context.Context, err error) int {
+	v := judge(ctx, err)
+	if v.code() == exitDone {
+		return exitDone
+	}
+	text := strings.Join(v.texts, "\n")
+	if text != "" {
+		doc := output.Error{Code: v.code(), Codes: v.codes, Text: text, Hint: v.hint, Details: v.more}
+		format := output.Table
+		if output.Format(g.format) == output.JSON {
+			format = output.JSON
+		}
+		if werr := doc.Write(g.talk(), format); werr != nil {
+			return max(v.code(), exitFailed)
+		}
+	}
+	return v.code()
+}
+
+// list joins a few of many texts.
+func list(texts []string, most int) string {
+	if len(texts) > most {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"gtoffset/output"
+)
+
+// formats declares which formats a command writes, and checks -o before anything is opened.
+func formats(c *cobra.Command, have ...output.Format) {
+	names := make([]string, len(have))
+	for i, f := range have {
+		names[i] = string(f)
+	}
+	c.Annotations = map[string]string{"formats": strings.Join(names, "|")}
+	inner := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		given, _ := c.Flags().GetString("output")
+		if given != "" && !slices.Contains(names, given) {
+			return usage(fmt.Sprintf("-o %q is not known to %s", given, c.CommandPath()), "-o "+strings.Join(names, ", "))
+		}
+		return inner(c, args)
+	}
+}
+
+// setHelp writes the help by code: cobra's templates would pull in text/template and double the binary.
+func setHelp(root *cobra.Command) {
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		out := c.OutOrStdout()
+		if c.Long != "" {
+			fmt.Fprintf(out, "%s\n\n", c.Long)
+		} else if c.Short != "" {
+			fmt.Fprintf(out, "%s\n\n", c.Short)
+		}
+		writeUsage(c)
+	})
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		writeUsage(c)
+		return nil
+	})
+}
+
+func writeUsage(c *cobra.Command) {
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "Usage\n  %s\n", c.UseLine())
+	if c.HasExample() {
+		fmt.Fprintf(out, "\nExamples\n%s\n", c.Example)
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprint(out, "\nCommands\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(out, "  %-12s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	if f := c.LocalNonPersistentFlags(); f.HasAvailableFlags() {
+		fmt.Fprint(out, "\nFlags\n")
+		writeFlags(c, f)
+	}
+	global := c.InheritedFlags()
+	if !c.HasParent() {
+		global = c.PersistentFlags()
+	}
+	if global.HasAvailableFlags() {
+		fmt.Fprint(out, "\nFlags of every command\n")
+		writeFlags(c, global)
+	}
+}
+
+func writeFlags(c *cobra.Command, flags *pflag.FlagSet) {
+	var names, texts []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, text := pflag.UnquoteUsage(f)
+		name := "    --" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if value != "" {
+			name += " " + value
+		}
+		if f.Name == "output" && c.Annotations["formats"] != "" {
+			text = "format of what goes to stdout: " + strings.ReplaceAll(c.Annotations["formats"], "|", ", ")
+		}
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "-1" && f.DefValue != "0s" {
+			text += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		names, texts = append(names, name), append(texts, text)
+	})
+	wide := 0
+	for _, n := range names {
+		if len(n) <= 30 {
+			wide = max(wide, len(n))
+		}
+	}
+	for i, n := range names {
+		for j, line := range wrap(texts[i], 96-wide) {
+			if j > 0 {
+				n = ""
+			}
+			fmt.Fprintf(c.OutOrStdout(), "  %-*s  %s\n", wide, n, line)
+		}
+	}
+}
+
+// wrap breaks a text into lines of at most n bytes.
+func wrap(text string, n int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > n {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	hint := "gtoffset --help lists the commands"
+	if near := c.SuggestionsFor(name); len(near) > 0 {
+		hint = "gtoffset " + near[0]
+	}
+	return usage(fmt.Sprintf("there is no command %q", name), hint)
+}

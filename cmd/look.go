@@ -1,0 +1,236 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gtoffset/kafkaops"
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/wire"
+	"gtoffset/offsetfile"
+)
+
+// session is what a command talks to: made late, so that help and usage errors open nothing.
+type session struct {
+	cluster *kafkaops.Cluster
+	store   *offsetfile.Files // nil if none is named
+	origin  offsets.Origin
+}
+
+// open opens the store and makes the cluster; the first request connects.
+func (g *global) open() (*session, error) {
+	if g.session != nil {
+		return g.session, nil
+	}
+	addresses, source, err := g.bootstrapServers()
+	if err != nil {
+		return nil, err
+	}
+	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(addresses, ","), Source: source}}
+	if g.store != "" {
+		if s.store, err = openStore(g.store, g.env.Step); err != nil {
+			return nil, err
+		}
+		s.origin.Store = s.store.Name()
+	}
+	s.cluster = kafkaops.New(kafkaops.Config{Bootstrap: addresses, Wire: wire.Config{ClientID: "gtoffset", Log: g.log()}})
+	g.session = s
+	return s, nil
+}
+
+func (g *global) close() {
+	if g.session != nil {
+		g.session.cluster.Close()
+	}
+}
+
+// connect makes sure that this is the cluster that was meant.
+func (g *global) connect(ctx context.Context) (*session, error) {
+	s, err := g.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cluster.Connect(ctx); err != nil {
+		return nil, err
+	}
+	s.origin.Cluster = s.cluster.ID()
+	if g.expectCluster != "" && g.expectCluster != s.origin.Cluster {
+		return nil, &problem{
+			code: exitRefused, text: fmt.Sprintf("this is cluster %s (%s), not %s; nothing was written", s.origin.Cluster, s.origin.Bootstrap, g.expectCluster),
+			hint: "check the address, or --expect-cluster",
+		}
+	}
+	return s, nil
+}
+
+// lookOptions are what differs between one look and another.
+type lookOptions struct {
+	stable  bool          // lag to the last stable offset
+	salvage bool          // read what is left of a damaged entry
+	settle  time.Duration // how long to wait before a high verdict is measured a last time; 0: not again
+}
+
+// look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.
+func (g *global) look(ctx context.Context, sc *scope, o lookOptions) (offsets.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(g.timeout))
+	defer cancel()
+	s, err := g.connect(ctx)
+	if err != nil {
+		return offsets.Snapshot{}, err
+	}
+	s.cluster.NewLook()
+	shot := offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Stable: o.stable}
+
+	groups, troubles, err := s.groups(ctx, sc)
+	if err != nil {
+		return shot, err
+	}
+	shot.Troubles = troubles
+	held := make([]offsetfile.Holding, len(groups))
+	if s.store != nil {
+		for i := range groups {
+			held[i], err = s.store.Load(ctx, groups[i].ID, sc.topicNames(), o.salvage)
+			switch {
+			case err == nil:
+			case ctx.Err() == nil && sc.listed(): // one name without a place must not hide the other groups
+				held[i].Store.Trouble = &offsets.Trouble{Reason: err.Error()}
+			default:
+				return shot, err
+			}
+			groups[i].Store = &held[i].Store
+		}
+	}
+	var topics []string
+	for i, gc := range groups {
+		topics = append(topics, offsets.Topics(gc.Commits, held[i].Entries, gc.Group, sc.selections)...)
+	}
+	slices.Sort(topics)
+	ranges, err := s.cluster.Ranges(ctx, slices.Compact(topics), o.stable)
+	if err != nil {
+		return shot, err
+	}
+	topicsNow := map[string]offsets.Topic{}
+	for name, t := range ranges.Topics {
+		topicsNow[name] = offsets.Topic(t)
+	}
+	for i, gc := range groups {
+		joined := offsets.Join(gc.Group, gc.Commits, held[i].Entries, topicsNow, sc.selections)
+		if sc.listed() && len(sc.selections) > 0 && !joined.Touched() {
+			continue // it has nothing to do with the topics
+		}
+		shot.Groups = append(shot.Groups, joined)
+	}
+	return shot, s.measureHighAgain(ctx, &shot, o)
+}
+
+// groups reads the group facts and commits of the scope, sorted by id. A group that only the store knows is among those that
+// come from a list.
+func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommits, []offsets.Trouble, error) {
+	names := sc.groups
+	var listTroubles []offsets.Trouble
+	switch {
+	case sc.all:
+		names = nil
+	case sc.pattern != nil:
+		listed, troubles, err := s.cluster.ListGroups(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		listTroubles = troubles
+		names = []string{}
+		for _, g := range listed {
+			if sc.takes(g.ID) {
+				names = append(names, g.ID)
+			}
+		}
+	}
+	groups, troubles, err := s.cluster.Groups(ctx, names, partitionsOf(sc.selections))
+	if err != nil {
+		return nil, nil, err
+	}
+	troubles = append(listTroubles, troubles...)
+	if sc.listed() {
+		facts := make([]offsets.Group, len(groups))
+		for i := range groups {
+			facts[i] = groups[i].Group
+		}
+		facts, err = s.addStored(ctx, facts, len(troubles) == 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, g := range facts[len(groups):] {
+			if sc.takes(g.ID) {
+				groups = append(groups, kafkaops.GroupCommits{Group: g})
+			}
+		}
+	}
+	slices.SortFunc(groups, func(a, b kafkaops.GroupCommits) int { return strings.Compare(a.ID, b.ID) })
+	return groups, troubles, nil
+}
+
+// partitionsOf is the scope's topics as the cluster is asked for them; nil asks for all topics of a group.
+func partitionsOf(selections []offsets.Selection) map[string][]int32 {
+	if len(selections) == 0 {
+		return nil
+	}
+	topics := map[string][]int32{}
+	for _, s := range selections {
+		if have, twice := topics[s.Topic]; twice && (have == nil || s.Partitions == nil) {
+			topics[s.Topic] = nil // all of it
+			continue
+		}
+		topics[s.Topic] = append(topics[s.Topic], s.Partitions...)
+	}
+	return topics
+}
+
+// measureHighAgain reads the range of each high partition once more: a follower's end, or one read a moment too early, must not
+// make an offset look too large.
+func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, o lookOptions) error {
+	high := shot.High()
+	if len(high) == 0 {
+		return nil
+	}
+	if o.settle > 0 {
+		select {
+		case <-time.After(o.settle):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	again, err := s.cluster.Remeasure(ctx, high, o.stable)
+	if err != nil {
+		return err
+	}
+	shot.Remeasured(again)
+	return nil
+}
+
+// addStored appends the groups that only the store knows. They are missing from the cluster if the list of its groups is whole.
+func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole bool) ([]offsets.Group, error) {
+	if s.store == nil {
+		return groups, nil
+	}
+	stored, _, err := s.store.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, g := range groups {
+		known[g.ID] = true
+	}
+	for _, name := range stored {
+		if known[name] {
+			continue
+		}
+		only := offsets.Group{ID: name, Type: offsets.TypeUnknown, Epoch: offsets.None, Coordinator: offsets.None}
+		if whole {
+			only.Existence = offsets.Missing
+		}
+		groups = append(groups, only)
+	}
+	return groups, nil
+}

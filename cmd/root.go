@@ -1,0 +1,195 @@
+// Package cmd is the command line: one file a command, the one road of every write in apply.go, the look at cluster and store
+// in look.go, and the only map from error to exit code and hint in exit.go.
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"gtoffset/output"
+)
+
+// Main runs the program with the given arguments and returns its exit code. It writes to env's streams only.
+func Main(ctx context.Context, env Env, args []string) int {
+	g := &global{env: env}
+	root := newRoot(g)
+	root.SetArgs(args)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	g.close()
+	return g.finish(ctx, err)
+}
+
+// global holds the flags that every command shares, and what is made from them late.
+type global struct {
+	env Env
+
+	bootstrap     string
+	expectCluster string
+	store         string
+	format        string
+	timeout       timeout
+	color         string
+	quiet         bool
+	verbose       bool
+
+	session *session
+}
+
+func newRoot(g *global) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gtoffset COMMAND",
+		Short: "Inspect and repair Kafka consumer-group offsets",
+		Long: `Gtoffset puts side by side what a streaming job stored, what its group committed, and what the cluster still has;
+says what a restart would do; and repairs it: plan, consent, backup, write, verify, undo.`,
+		Example: `  gtoffset describe -b kafka1:9092 -g billing -s /var/lib/billing/offsets
+  gtoffset clamp -b kafka1:9092 -g billing -t orders -s /var/lib/billing/offsets --stored --dry-run`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return unknownCommand(c, args[0])
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return g.validate() },
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage(strings.TrimSpace(err.Error()), "gtoffset "+strings.TrimPrefix(c.CommandPath(), "gtoffset ")+" --help lists the flags")
+	})
+	g.timeout = timeout(30 * time.Second)
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringVarP(&g.bootstrap, "bootstrap-server", "b", "", "brokers to start from, `HOST:PORT`[,HOST:PORT…] (env GTOFFSET_BOOTSTRAP_SERVER, KAFKA_BOOTSTRAP_SERVERS)")
+	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
+	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files (env GTOFFSET_STORE)")
+	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
+	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting; a bare number is milliseconds")
+	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
+	root.AddCommand(newDescribe(g), newClamp(g), newImport(g), newVersion(g))
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	setHelp(root)
+	return root
+}
+
+// validate checks the shared flags and fills them from the environment; it opens nothing.
+func (g *global) validate() error {
+	switch output.ColorMode(g.color) {
+	case output.ColorAuto, output.ColorAlways, output.ColorNever:
+	default:
+		return usage(fmt.Sprintf("--color %q is not known", g.color), "--color auto, always or never")
+	}
+	if g.store == "" {
+		g.store = g.env.Getenv("GTOFFSET_STORE")
+	}
+	return nil
+}
+
+// bootstrapServers returns the addresses to start from, and where they were given.
+func (g *global) bootstrapServers() (addresses []string, source string, err error) {
+	given, source := g.bootstrap, "--bootstrap-server"
+	if given == "" {
+		given, source = g.env.getenv("GTOFFSET_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS")
+	}
+	for a := range strings.SplitSeq(given, ",") {
+		if a = strings.TrimSpace(a); a != "" {
+			addresses = append(addresses, withPort(a))
+		}
+	}
+	if len(addresses) == 0 {
+		return nil, "", usage("no cluster is named", "add -b HOST:PORT, or set GTOFFSET_BOOTSTRAP_SERVER")
+	}
+	return addresses, source, nil
+}
+
+// withPort adds Kafka's usual port to a bare host.
+func withPort(a string) string {
+	if i := strings.LastIndexByte(a, ':'); i < 0 || strings.HasSuffix(a, "]") {
+		return a + ":9092"
+	}
+	return a
+}
+
+// out and talk are the two streams: stdout is the answer, stderr is the talk.
+func (g *global) out() output.Stream {
+	return g.stream(g.env.Stdout, g.env.StdoutWidth)
+}
+
+func (g *global) talk() output.Stream {
+	return g.stream(g.env.Stderr, g.env.StderrWidth)
+}
+
+func (g *global) stream(w io.Writer, width int) output.Stream {
+	s := output.Decide(width > 0, width, output.ColorMode(g.color), g.env.Getenv)
+	s.W = w
+	return s
+}
+
+// log is nil unless -v is given.
+func (g *global) log() *slog.Logger {
+	if !g.verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(g.env.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// note says something on stderr that is neither answer nor error.
+func (g *global) note(format string, args ...any) {
+	if !g.quiet {
+		fmt.Fprintf(g.env.Stderr, "gtoffset: %s\n", output.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// timeout is a duration flag that takes Kafka's bare milliseconds too.
+type timeout time.Duration
+
+func (t *timeout) String() string { return time.Duration(*t).String() }
+func (t *timeout) Type() string   { return "DURATION" }
+func (t *timeout) Set(s string) error {
+	d, err := parseSpan(s)
+	if err != nil {
+		return err
+	}
+	if d < time.Second {
+		return fmt.Errorf("%q is under a second", s)
+	}
+	*t = timeout(d)
+	return nil
+}
+
+var _ pflag.Value = (*timeout)(nil)
+
+// span is a duration flag without a lower bound but zero.
+type span time.Duration
+
+func (t *span) String() string { return time.Duration(*t).String() }
+func (t *span) Type() string   { return "DURATION" }
+func (t *span) Set(s string) error {
+	d, err := parseSpan(s)
+	*t = span(d)
+	return err
+}
+
+// parseSpan reads a duration as Go writes it, or a bare number of milliseconds.
+func parseSpan(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		d, err = time.ParseDuration(s + "ms")
+	}
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no duration: 30s, 2m, or a number of milliseconds", s)
+	}
+	return d, nil
+}

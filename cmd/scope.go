@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// scope says which groups, topics and partitions a command is about.
+type scope struct {
+	groups []string
+	all    bool
+	regex  string
+	topics []string
+
+	pattern    *regexp.Regexp
+	selections []offsets.Selection
+}
+
+func (s *scope) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVarP(&s.groups, "group", "g", nil, "consumer `GROUP`; repeatable")
+	f.BoolVar(&s.all, "all-groups", false, "every group that the cluster or the store knows")
+	f.StringVar(&s.regex, "group-regex", "", "groups whose whole name matches the regular expression `RE`")
+	f.StringArrayVarP(&s.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
+}
+
+func (s *scope) validate() error {
+	if ways := b2i(len(s.groups) > 0) + b2i(s.all) + b2i(s.regex != ""); ways > 1 {
+		return usage("--group, --all-groups and --group-regex exclude each other", "name the groups in one way")
+	}
+	slices.Sort(s.groups)
+	s.groups = slices.Compact(s.groups)
+	if s.regex != "" {
+		p, err := regexp.Compile(`\A(?:` + s.regex + `)\z`)
+		if err != nil {
+			return usage(fmt.Sprintf("--group-regex %q: %v", s.regex, err), "")
+		}
+		s.pattern = p
+	}
+	s.selections = nil
+	for _, t := range s.topics {
+		sel, err := parseSelection(t)
+		if err != nil {
+			return err
+		}
+		s.selections = append(s.selections, sel)
+	}
+	return nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// needGroup is the check of commands that make no sense without a group.
+func (s *scope) needGroup() error {
+	if len(s.groups) == 0 && !s.all && s.pattern == nil {
+		return usage("no group is named", "add -g GROUP, or --all-groups")
+	}
+	return nil
+}
+
+// listed says that the groups come from a list of the cluster, not from their names.
+func (s *scope) listed() bool { return s.all || s.pattern != nil }
+
+func (s *scope) takes(group string) bool {
+	return s.all || s.pattern != nil && s.pattern.MatchString(group) || slices.Contains(s.groups, group)
+}
+
+// named says that the topic was given with -t.
+func (s *scope) named(topic string) bool {
+	return slices.ContainsFunc(s.selections, func(sel offsets.Selection) bool { return sel.Topic == topic })
+}
+
+func (s *scope) topicNames() []string {
+	var names []string
+	for _, sel := range s.selections {
+		names = append(names, sel.Topic)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// maxPartition is beyond what any cluster has: it keeps a range such as 0-2147483647 from eating memory.
+const maxPartition = 1_000_000
+
+// parseSelection reads NAME[:0,1,4-7]. A colon cannot be part of a topic's name.
+func parseSelection(s string) (offsets.Selection, error) {
+	bad := func(why string) (offsets.Selection, error) {
+		return offsets.Selection{}, usage(fmt.Sprintf("--topic %q: %s", s, why), "write -t orders, or -t orders:0,1,4-7")
+	}
+	name, parts, some := strings.Cut(s, ":")
+	if name == "" {
+		return bad("the topic's name is missing")
+	}
+	sel := offsets.Selection{Topic: name}
+	if !some {
+		return sel, nil
+	}
+	for part := range strings.SplitSeq(parts, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		lo, err := strconv.ParseInt(from, 10, 32)
+		hi := lo
+		if err == nil && isRange {
+			hi, err = strconv.ParseInt(to, 10, 32)
+		}
+		switch {
+		case err != nil || lo < 0:
+			return bad(fmt.Sprintf("%q is no partition number, nor a range of them", part))
+		case hi < lo:
+			return bad(fmt.Sprintf("%q runs backwards", part))
+		case hi > maxPartition:
+			return bad(fmt.Sprintf("%q is beyond any topic", part))
+		}
+		for p := lo; p <= hi; p++ {
+			sel.Partitions = append(sel.Partitions, int32(p))
+		}
+	}
+	slices.Sort(sel.Partitions)
+	sel.Partitions = slices.Compact(sel.Partitions)
+	return sel, nil
+}

@@ -1,0 +1,45 @@
+package cmd
+
+import (
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// sideFlags choose the side that a command writes.
+type sideFlags struct{ stored, committed bool }
+
+func (s *sideFlags) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&s.stored, "stored", false, "the offsets in the store")
+	c.Flags().BoolVar(&s.committed, "committed", false, "the commits in Kafka")
+}
+
+func (s *sideFlags) validate(g *global) error {
+	if s.stored && g.store == "" {
+		return usage("--stored needs a store", "add -s PATH")
+	}
+	return nil
+}
+
+// choose returns the sides to write. Without a flag it is the one that has offsets; where both or neither have, it must be said.
+func (s *sideFlags) choose(shot offsets.Snapshot) ([]offsets.Side, error) {
+	switch {
+	case s.stored && s.committed:
+		return []offsets.Side{offsets.Stored, offsets.Committed}, nil
+	case s.stored:
+		return []offsets.Side{offsets.Stored}, nil
+	case s.committed || shot.Origin.Store == "":
+		return []offsets.Side{offsets.Committed}, nil
+	}
+	stored, committed := shot.Held()
+	switch {
+	case stored && committed:
+		return nil, usage("both the store and the commits have offsets here", "add --stored or --committed, or both: each is then corrected by its own value")
+	case stored:
+		return []offsets.Side{offsets.Stored}, nil
+	case committed:
+		return []offsets.Side{offsets.Committed}, nil
+	default:
+		return nil, usage("neither the store nor the commits have offsets here: a first run names its side", "add --stored or --committed")
+	}
+}

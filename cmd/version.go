@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is the release that this code becomes.
+const version = "0.1.0"
+
+func newVersion(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			line := "gtoffset " + version
+			if info, ok := debug.ReadBuildInfo(); ok {
+				line += " " + info.GoVersion
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						line += " " + s.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintln(g.env.Stdout, line)
+			return err
+		},
+	}
+}
