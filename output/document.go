@@ -133,7 +133,7 @@ type offsetsRowDocument struct {
 	Partition  *int32  `json:"partition"`
 	Side       string  `json:"side"`
 	rowValue
-	Written *writtenDocument `json:"written,omitempty"`
+	Written nullable `json:"written,omitzero"` // the number alone: all that a restore compares
 }
 
 // rowValue is like valueDocument, but tells null from a field that is not there: null removes.
@@ -144,13 +144,11 @@ type rowValue struct {
 	MetadataExact string   `json:"metadata_base64,omitempty"`
 }
 
-// writtenDocument is the number alone (null: removed), as all that a restore has to compare.
-type writtenDocument struct{ nullable }
-
-// nullable is a number or null that must be there.
+// nullable is a number or null, that must be there. Why it is neither is kept for a message that names the place.
 type nullable struct {
 	value *int64
 	there bool
+	err   error
 }
 
 // MarshalJSON writes the number or null.
@@ -163,18 +161,18 @@ func (n nullable) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the number or null, and notes that it was there.
 func (n *nullable) UnmarshalJSON(b []byte) error {
-	n.there, n.value = true, nil
+	*n = nullable{there: true}
 	if string(b) == "null" {
 		return nil
 	}
 	v, err := strconv.ParseInt(string(b), 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf("offset %s does not fit into 64 bits", b)
+		n.err = fmt.Errorf("%s does not fit into 64 bits", b)
 	case err != nil:
-		return fmt.Errorf("offset %s is not a whole number", cleanText(string(b)))
+		n.err = fmt.Errorf("%s is not a whole number", cleanText(string(b)))
 	case v < 0:
-		return fmt.Errorf("offset %d is negative; an offset that is not there is null", v)
+		n.err = fmt.Errorf("%d is negative; an offset that is not there is null", v)
 	}
 	n.value = &v
 	return nil
@@ -204,7 +202,7 @@ func (o Offsets) document() offsetsDocument {
 				rowValue: rowValue{Offset: nullableOf(r.Old.Offset), Epoch: v.Epoch, Metadata: v.Metadata, MetadataExact: v.MetadataExact},
 			}
 			if o.Kind == Backup {
-				gd.Partitions[j].Written = &writtenDocument{nullableOf(r.Written.Offset)}
+				gd.Partitions[j].Written = nullableOf(r.Written.Offset)
 			}
 		}
 		doc.Groups[i] = gd
@@ -386,7 +384,11 @@ func (r offsetsRowDocument) value(o Offsets) (offsets.BackupRow, error) {
 		return row, fmt.Errorf("side is %s in a document of the %s side", row.Side, o.Side)
 	case !r.Offset.there:
 		return row, errors.New("offset is missing (null means that there is none)")
-	case o.Kind == Backup && r.Written == nil:
+	case r.Offset.err != nil:
+		return row, fmt.Errorf("offset %w", r.Offset.err)
+	case r.Written.err != nil:
+		return row, fmt.Errorf("written %w", r.Written.err)
+	case o.Kind == Backup && !r.Written.there:
 		return row, errors.New("written is missing: it is part of every row of a backup")
 	case r.Epoch != nil && *r.Epoch < 0:
 		return row, errors.New("epoch is negative; an epoch that is not there is null")
