@@ -16,7 +16,7 @@ import (
 // batch above its max.message.bytes (1 MB by default) with UNKNOWN_SERVER_ERROR.
 const maxCommit = 500_000
 
-// WriteCommits commits the changes whose verdict is Write and that have no result yet, and removes the commit where the new
+// WriteCommits commits the changes of the committed side whose verdict is Write and that have no result yet, and removes the commit where the new
 // offset is None. It returns all changes in the order given, each of these with a Result: Written, Failed with Error, Unverified
 // where no answer came (it may or may not have been written), or NotTried. A coordinator on the move, or one that cannot be
 // reached, is tried again until ctx ends; what was sent and not answered is never sent again.
@@ -29,7 +29,7 @@ func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offs
 	var withID, byName, remove []int
 	for i := range all {
 		ch := &all[i]
-		if ch.Verdict != offsets.Write || ch.Result != "" {
+		if ch.Side != offsets.Committed || ch.Verdict != offsets.Write || ch.Result != "" {
 			continue
 		}
 		ch.Result, ch.Error = offsets.NotTried, ""
@@ -71,7 +71,7 @@ type writing struct {
 // rest gives a reason to everything that was not tried.
 func (w *writing) rest(reason string) {
 	for i, ch := range w.changes {
-		if ch.Verdict == offsets.Write && ch.Result == offsets.NotTried && ch.Error == "" {
+		if ch.Side == offsets.Committed && ch.Verdict == offsets.Write && ch.Result == offsets.NotTried && ch.Error == "" {
 			w.changes[i].Error = reason
 		}
 	}
