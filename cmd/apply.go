@@ -270,7 +270,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
 	var details []output.ErrorDetail
 	add := func(text, choice string) {
 		texts = append(texts, text)
-		if choice != "" && !slices.Contains(choices, choice) {
+		if choice = spelled(choice); choice != "" && !slices.Contains(choices, choice) {
 			choices = append(choices, choice)
 		}
 	}
@@ -294,7 +294,10 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
 			if len(plan.Groups) > 1 {
 				at = fmt.Sprintf("group %q %s", pg.Group, at)
 			}
-			add(fmt.Sprintf("%s: %s %s: %s", at, c.Side, offsetText(c.Old.Offset), c.Reason), c.Choice)
+			if c.Old.Offset != offsets.None {
+				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
+			}
+			add(at+": "+c.Reason, c.Choice)
 			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
 	}
@@ -306,18 +309,24 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
 	}
 	hint := "--partial writes the rest"
 	if len(choices) > 0 {
-		hint = "add " + strings.Join(choices, ", ")
+		hint = "add " + strings.Join(choices, "; ")
 	} else if plan.Count().Write == 0 {
 		hint = ""
 	}
 	return &problem{code: code, text: list(texts, 3) + "; nothing was written", hint: hint, details: details}
 }
 
-func offsetText(o int64) string {
-	if o == offsets.None {
-		return "none"
+// spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.
+func spelled(choice string) string {
+	flag, values, _ := strings.Cut(choice, " ")
+	if values == "" {
+		return choice
 	}
-	return fmt.Sprint(o)
+	ways := strings.Split(values, "|")
+	for i, v := range ways {
+		ways[i] = flag + " " + v
+	}
+	return strings.Join(ways, ", or ")
 }
 
 // consent settles what is to be asked about: by a person's answer, or under --execute by refusing it.
