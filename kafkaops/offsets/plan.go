@@ -207,7 +207,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
 			return c.refuse("the topic was recreated since the plan", "")
-		case ValueOf(now).Offset == c.New.Offset:
+		case c.stands(ValueOf(now)):
 			c.Result = Already
 			return c
 		case ValueOf(now).Offset != c.Old.Offset:
@@ -234,6 +234,12 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 	})
 }
 
+// stands reports whether a side holds what the change is to write. Where the number was to stay, its epoch and metadata count.
+func (c Change) stands(now Value) bool {
+	return now.Offset == c.New.Offset &&
+		(c.Old.Offset != c.New.Offset || c.Side == Stored || now.Epoch == c.New.Epoch && now.Metadata == c.New.Metadata)
+}
+
 // refuse keeps the partition as it is, with the flags that would decide otherwise ("" if none would).
 func (c Change) refuse(reason, choice string) Change {
 	c.Verdict, c.Reason, c.Choice = Refuse, reason, choice
@@ -254,7 +260,7 @@ func Verify(p Plan, after Snapshot) Plan {
 			if c.Error == "" {
 				c.Error = "could not be read back"
 			}
-		case ValueOf(now).Offset == c.New.Offset:
+		case c.stands(ValueOf(now)):
 			c.Verified = c.Result != Failed
 			if c.Result == Unverified {
 				c.Result, c.Verified = Written, true

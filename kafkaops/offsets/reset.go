@@ -1,0 +1,216 @@
+package offsets
+
+import (
+	"fmt"
+	"math"
+)
+
+// Aim is what a reset moves offsets to.
+type Aim string
+
+// The aims. Each has one place in which its argument comes: see ResetPolicy.
+const (
+	AimEarliest  Aim = "earliest"
+	AimLatest    Aim = "latest"
+	AimOffset    Aim = "offset"
+	AimTime      Aim = "time"
+	AimShift     Aim = "shift"
+	AimCurrent   Aim = "current" // the same number, brought into the range, with a clean epoch
+	AimStored    Aim = "stored"
+	AimCommitted Aim = "committed"
+	AimSafe      Aim = "safe" // the smaller of stored and committed: loses nothing that is still there
+	AimGroup     Aim = "group"
+)
+
+// Found is what the cluster answered for a time: the first offset whose record is not older.
+type Found struct {
+	Offset int64  // None: no record is that young
+	Reason string // why it could not be looked up, "" if it was
+}
+
+// ResetPolicy says where to move which side.
+type ResetPolicy struct {
+	Sides []Side
+	Aim   Aim
+	N     int64         // AimOffset: the offset; AimShift: the distance
+	Times map[Key]Found // AimTime
+	Group map[Key]Entry // AimGroup: the commits of the other group
+	From  string        // AimGroup: its name; AimTime: the instant, in words
+	Clamp bool          // a target out of range is brought into it instead of refused
+	Named func(topic string) bool
+}
+
+// Reset plans to move every partition of the snapshot to the aim.
+func Reset(s Snapshot, p ResetPolicy) Plan {
+	plan := Plan{Command: "reset", Origin: s.Origin, Created: s.At}
+	for _, g := range s.Groups {
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		for _, r := range g.Rows {
+			for _, side := range p.Sides {
+				pg.Changes = append(pg.Changes, resetRow(s, r, side, p))
+			}
+		}
+		plan.Groups = append(plan.Groups, pg)
+	}
+	return plan
+}
+
+// begin is the change of a row that nothing is decided about yet.
+func begin(r Row, side Side, cluster string) Change {
+	e := r.Entry(side)
+	return Change{
+		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: Judge(e, r.Range, cluster).Condition,
+		Old: ValueOf(e), New: ValueOf(e), Target: Fixed, Verdict: Keep,
+	}
+}
+
+func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
+	c := begin(r, side, s.Origin.Cluster)
+	e := r.Entry(side)
+	switch {
+	case e.Problem():
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, orElse(e.Reason, "no reason given")), "")
+	case r.Range.Gone() && !p.Named(r.Topic):
+		c.Reason = r.Range.gone() + "; left as it is"
+		return c
+	case r.Range.Gone():
+		return c.refuse(r.Range.gone(), "")
+	case !r.Range.Known():
+		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+	}
+	switch p.Aim {
+	case AimEarliest:
+		return c.to(r, ToEarliest, "earliest").same()
+	case AimLatest:
+		return c.to(r, ToEnd, "end").same()
+	case AimOffset:
+		return c.aim(r, Value{Offset: p.N, Epoch: None}, "as asked", p.Clamp)
+	case AimTime:
+		found := p.Times[r.Key]
+		switch {
+		case found.Reason != "":
+			return c.refuse("unknown: "+found.Reason, "")
+		case found.Offset == None:
+			return c.to(r, ToEnd, "no record at or after "+p.From+": end").same()
+		}
+		return c.aim(r, Value{Offset: found.Offset, Epoch: None}, "first record at or after "+p.From, true)
+	case AimShift:
+		return c.shift(r, p.N)
+	case AimCurrent:
+		return c.current(r, e)
+	case AimSafe:
+		return c.safe(s, r)
+	}
+	from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
+	switch p.Aim {
+	case AimStored:
+		from, what = r.Stored, "the store"
+	case AimCommitted:
+		from, what = r.Committed, "the commits"
+	}
+	return c.from(s, r, from, what, p.Clamp)
+}
+
+// aim makes the change a write of a value that was chosen, not measured.
+func (c Change) aim(r Row, v Value, why string, clamp bool) Change {
+	at := r.Range.clamp(v.Offset)
+	if at != v.Offset {
+		cond := Judge(At(v.Offset), r.Range, "").Condition
+		out := fmt.Sprintf("%d is %s: the range is %d..%d", v.Offset, cond, r.Range.Earliest, r.Range.End)
+		if !clamp {
+			return c.refuse(out, "--clamp")
+		}
+		target := ToEarliest
+		if cond == High {
+			target = ToEnd
+		}
+		c = c.to(r, target, why+"; "+out)
+		c.Clamped = true
+		return c.same()
+	}
+	c.Verdict, c.Reason, c.New = Write, why, v
+	return c.weigh(r).same()
+}
+
+// same turns a write that would change nothing into a partition that stays.
+func (c Change) same() Change {
+	if c.Verdict != Write || c.Old.Offset != c.New.Offset {
+		return c
+	}
+	if c.Side == Committed && c.Old.Epoch != c.New.Epoch {
+		c.Reason += "; the same number, with a clean leader epoch"
+		return c
+	}
+	c.Verdict, c.Reason, c.New = Keep, c.Reason+": already there", c.Old
+	return c
+}
+
+func (c Change) shift(r Row, by int64) Change {
+	if c.Old.Offset == None {
+		return c.refuse("there is no offset to shift", "")
+	}
+	to := c.Old.Offset + by
+	switch { // the sum of two large numbers must not come round
+	case by > 0 && to < c.Old.Offset:
+		to = math.MaxInt64
+	case to < 0:
+		to = 0
+	}
+	why := fmt.Sprintf("shifted by %+d", by)
+	if capped := r.Range.clamp(to); capped != to {
+		why += fmt.Sprintf(", capped: the range is %d..%d", r.Range.Earliest, r.Range.End)
+		c.Clamped, to = true, capped
+	}
+	clamped := c.Clamped
+	c = c.aim(r, Value{Offset: to, Epoch: None}, why, true)
+	c.Clamped = clamped
+	return c
+}
+
+// current keeps the number as far as it is in range, and drops its leader epoch, which may be one that sends consumers back.
+func (c Change) current(r Row, e Entry) Change {
+	if e.Presence != Present {
+		return c.refuse("there is no offset", "")
+	}
+	return c.aim(r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
+}
+
+// safe goes to the smaller of stored and committed, within the range.
+func (c Change) safe(s Snapshot, r Row) Change {
+	for _, side := range []Side{Stored, Committed} {
+		e := r.Entry(side)
+		if reason, choice := notComparable(s, r, e, string(side)); reason != "" {
+			return c.refuse(reason, choice)
+		}
+	}
+	at := min(r.Stored.Offset, r.Committed.Offset)
+	return c.aim(r, Value{Offset: at, Epoch: None}, fmt.Sprintf("the smaller of stored %d and committed %d", r.Stored.Offset, r.Committed.Offset), true)
+}
+
+// from takes over what another place says.
+func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change {
+	if reason, choice := notComparable(s, r, e, what); reason != "" {
+		return c.refuse(reason, choice)
+	}
+	v := Value{Offset: e.Offset, Epoch: None}
+	if c.Side == Committed {
+		v.Metadata = e.Metadata
+	}
+	return c.aim(r, v, "as in "+what, clamp)
+}
+
+// notComparable says why an entry is no number to go by in this log, "" if it is one.
+func notComparable(s Snapshot, r Row, e Entry, what string) (reason, choice string) {
+	st := Judge(e, r.Range, s.Origin.Cluster)
+	switch {
+	case e.Problem():
+		return fmt.Sprintf("%s: %s: %s", what, e.Presence, orElse(e.Reason, "no reason given")), ""
+	case e.Presence == Absent:
+		return what + " has no offset for it", ""
+	case st.Foreign:
+		return fmt.Sprintf("%s: recorded for cluster %s, and this is %s", what, e.Cluster, s.Origin.Cluster), ""
+	case st.Identity == Recreated:
+		return fmt.Sprintf("%s: recorded before the topic was recreated", what), ""
+	}
+	return "", ""
+}
