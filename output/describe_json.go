@@ -129,12 +129,12 @@ func jsonRow(e *encoder, r offsets.Row, cluster string, store bool) {
 	known("stable", r.Range.Stable)
 	if store {
 		e.key("stored")
-		jsonEntry(e, r.Stored, r.Range, cluster)
+		jsonEntry(e, r.Stored, r.Range, cluster, offsets.Stored)
 	} else {
 		e.null("stored")
 	}
 	e.key("committed")
-	jsonEntry(e, r.Committed, r.Range, cluster)
+	jsonEntry(e, r.Committed, r.Range, cluster, offsets.Committed)
 	if n, ok := r.Unprocessed(cluster); ok && store {
 		e.int("unprocessed", max(n, 0))
 		e.int("behind", max(-n, 0))
@@ -149,7 +149,7 @@ func jsonRow(e *encoder, r offsets.Row, cluster string, store bool) {
 	e.close('}')
 }
 
-func jsonEntry(e *encoder, entry offsets.Entry, r offsets.Range, cluster string) {
+func jsonEntry(e *encoder, entry offsets.Entry, r offsets.Range, cluster string, side offsets.Side) {
 	s := offsets.Judge(entry, r, cluster)
 	present := entry.Presence == offsets.Present
 	e.open('{')
@@ -166,7 +166,11 @@ func jsonEntry(e *encoder, entry offsets.Entry, r offsets.Range, cluster string)
 	switch {
 	case present:
 		e.number("epoch", int64(entry.Epoch))
-		e.string("metadata", entry.Metadata)
+		if side == offsets.Committed {
+			e.string("metadata", entry.Metadata)
+		} else {
+			e.text("metadata", entry.Metadata) // stores keep none
+		}
 		e.text("topic_id", entry.TopicID)
 	default:
 		e.null("epoch")

@@ -45,7 +45,7 @@ type Stream struct {
 	Width int  // columns of the terminal; 0: not a terminal, nothing is shortened
 	Color bool // ANSI colours
 	Gauge bool // draw where offsets lie in the log
-	ASCII bool // the locale has no UTF-8: line drawing and the like in ASCII
+	ASCII bool // the locale has no UTF-8: the gauge and the mark of a shortened text in ASCII
 }
 
 // Plain is a stream without colour, gauge or limit of width, as a pipe or a file is.

@@ -92,7 +92,7 @@ func (v PlanView) of(group string) string {
 	if len(v.Plan.Groups) < 2 {
 		return ""
 	}
-	return Clean(group) + " "
+	return groupName(group) + ": "
 }
 
 // heading says what is done to what, and where.

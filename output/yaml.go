@@ -18,12 +18,17 @@ func writeYAML(w io.Writer, document []byte) error {
 	if err != nil {
 		return fmt.Errorf("write as YAML: %w", err)
 	}
-	enc := yaml.NewEncoder(w)
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
 	if err := enc.Encode(root); err != nil {
 		return err
 	}
-	return enc.Close()
+	if err := enc.Close(); err != nil {
+		return err
+	}
+	_, err = w.Write(escapeInvisible(b.Bytes())) // which can only be inside double quotes, where \u means the same
+	return err
 }
 
 func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
