@@ -65,7 +65,6 @@ type line struct {
 // found, headered or bare, and its lines. The zero value is not usable; see [New], [Parse] and [Salvage].
 type Document struct {
 	headered bool
-	crlf     bool // of lines to be added
 	lines    []line
 	index    map[int32]int // partition → line
 	highest  int32         // largest partition, offsets.None if there is none
@@ -157,7 +156,7 @@ func (d *Document) Set(e Entry) error {
 	i, found := d.index[e.Partition]
 	if !found {
 		i = d.insertionPoint(e.Partition)
-		d.insert(i, line{text: fmt.Sprintf("%d %d", e.Partition, e.Offset), crlf: d.crlf, kind: entry,
+		d.insert(i, line{text: fmt.Sprintf("%d %d", e.Partition, e.Offset), crlf: d.crlf(), kind: entry,
 			entry: Entry{Partition: e.Partition, Offset: e.Offset, Epoch: offsets.None}})
 	}
 	l := &d.lines[i]
@@ -277,7 +276,7 @@ func (d *Document) setHeader(name, value string) {
 		for at < len(d.lines) && d.lines[at].kind == header && d.lines[at].name != headerEntries {
 			at++
 		}
-		d.insert(at, line{text: headerText(name, value), crlf: d.crlf, kind: header, name: name, value: value})
+		d.insert(at, line{text: headerText(name, value), crlf: d.crlf(), kind: header, name: name, value: value})
 	}
 }
 
@@ -293,7 +292,7 @@ func (d *Document) seal() {
 		}
 		return
 	}
-	d.lines = append(d.lines, line{text: headerText(headerEntries, n), crlf: d.crlf, kind: header, name: headerEntries, value: n})
+	d.lines = append(d.lines, line{text: headerText(headerEntries, n), crlf: d.crlf(), kind: header, name: headerEntries, value: n})
 }
 
 // insertionPoint is the line before which a new partition goes: after the line of the nearest lower partition, or before the
@@ -325,6 +324,9 @@ func (d *Document) insertionPoint(partition int32) int {
 	}
 	return len(d.lines)
 }
+
+// crlf is the line end of lines to be added: that of the first line.
+func (d *Document) crlf() bool { return len(d.lines) > 0 && d.lines[0].crlf }
 
 func (d *Document) insert(at int, l line) {
 	d.lines = append(d.lines, line{})

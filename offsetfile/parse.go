@@ -127,7 +127,7 @@ type parser struct {
 	sealed   int            // line of the count; 0 before it
 	counted  int64          // the count
 	entries  int            // whole or not, lines that are no header and not blank
-	lines    map[int32]int  // partition → number of its line
+	numbers  []int          // of the lines in doc
 	lost     map[int32]bool // partitions with lines that differ
 }
 
@@ -140,15 +140,16 @@ func parse(b []byte) (*Document, []Problem, error) {
 	}
 	n := bytes.Count(b, []byte{'\n'})
 	p := parser{
-		doc:   &Document{lines: make([]line, 0, n+1), index: make(map[int32]int, n), highest: offsets.None},
-		nul:   bytes.IndexByte(b, 0) >= 0,
-		lines: make(map[int32]int, n),
-		lost:  map[int32]bool{},
+		doc:     &Document{lines: make([]line, 0, n+1), index: make(map[int32]int, n), highest: offsets.None},
+		nul:     bytes.IndexByte(b, 0) >= 0,
+		numbers: make([]int, 0, n+1),
+		lost:    map[int32]bool{},
 	}
 	if bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}) {
 		p.line = 1
 		p.bad(offsets.None, "UTF-16 text: save the file as UTF-8")
 		p.doc.headered = true
+		p.doc.lines = []line{{text: magic, kind: header, name: headerMagic, value: "1"}}
 		return p.doc, p.problems, nil
 	}
 	text := string(b)
@@ -181,7 +182,6 @@ func (p *parser) take(text string, whole bool) error {
 		l.text, l.crlf = text[:len(text)-1], true
 	}
 	if p.line == 1 {
-		d.crlf = l.crlf
 		d.headered = strings.HasPrefix(text, "# "+headerMagic) && (len(text) == len("# "+headerMagic) || isBlank(text[len("# "+headerMagic)]))
 	}
 	from, to := field(l.text, 0)
@@ -201,7 +201,7 @@ func (p *parser) take(text string, whole bool) error {
 	case p.sealed > 0 && from < to:
 		p.bad(offsets.None, "it comes after the count of entries in line %d", p.sealed)
 	case from == to:
-		d.lines = append(d.lines, l)
+		p.keep(l)
 	case isHeader:
 		return p.takeHeader(l)
 	default:
@@ -252,8 +252,13 @@ func (p *parser) takeHeader(l line) error {
 	default:
 		l.value = ""
 	}
-	d.lines = append(d.lines, l)
+	p.keep(l)
 	return nil
+}
+
+func (p *parser) keep(l line) {
+	p.doc.lines = append(p.doc.lines, l)
+	p.numbers = append(p.numbers, p.line)
 }
 
 func (p *parser) takeEntry(l line) {
@@ -265,17 +270,16 @@ func (p *parser) takeEntry(l line) {
 		return
 	}
 	l.kind, l.entry = entry, e
-	if first, again := p.lines[e.Partition]; again {
-		p.bad(e.Partition, "partition %d again, first in line %d", e.Partition, first)
-		if i, kept := d.index[e.Partition]; kept && d.lines[i].entry != e {
+	if first, again := d.index[e.Partition]; again {
+		p.bad(e.Partition, "partition %d again, first in line %d", e.Partition, p.numbers[first])
+		if d.lines[first].entry != e {
 			p.lost[e.Partition] = true
 		}
 		return
 	}
-	p.lines[e.Partition] = p.line
 	d.index[e.Partition] = len(d.lines)
 	d.highest = max(d.highest, e.Partition)
-	d.lines = append(d.lines, l)
+	p.keep(l)
 }
 
 // finish looks at the file as a whole.
@@ -298,10 +302,10 @@ func (p *parser) finish() {
 		if len(p.problems) == 0 {
 			p.bad(offsets.None, "there is nothing in it but blank lines")
 		}
-		d.headered, d.lines, d.crlf = true, nil, false // nothing is left of a form to keep
+		d.headered, d.lines = true, nil // nothing is left of a form to keep
 	}
 	if d.headered && d.headerLine(headerMagic) < 0 {
-		d.insert(0, line{text: magic, crlf: d.crlf, kind: header, name: headerMagic, value: "1"})
+		d.insert(0, line{text: magic, crlf: d.crlf(), kind: header, name: headerMagic, value: "1"})
 	}
 }
 

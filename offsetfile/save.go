@@ -43,7 +43,9 @@ func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets
 		}
 	}
 	for topic := range keeps {
-		byTopic[topic] = append(byTopic[topic], nil...)
+		if _, ok := byTopic[topic]; !ok {
+			byTopic[topic] = nil
+		}
 	}
 	set := func(topic string, result offsets.Result, reason string) {
 		if result != offsets.Written {
