@@ -26,6 +26,7 @@ type PlanGroup struct {
 	Notes   []string // what an operator should know, but nothing is refused for
 	Refusal string   // why nothing of this group may be written; "" if it may
 	Choice  string   // flags that would decide otherwise, as an operator types them
+	Whole   bool     // the group itself is deleted
 	Changes []Change // sorted by topic, partition, side
 }
 

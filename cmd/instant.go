@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// instantForms and spanForms are what the errors list.
+const (
+	instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (UTC, or --timezone), 2026-11-29, or @1795953600000 (epoch milliseconds)"
+	spanForms    = "P7D, PT168H, P1DT12H, 7d, 168h, 90m, 1d12h; a day is 24 hours"
+)
+
+// parseInstant reads a point in time: Kafka's form of --to-datetime, shorter ones of it, or @ and epoch milliseconds. Without a
+// zone in it the time is in the given location; a local time that is not exactly one instant is an error.
+func parseInstant(s string, in *time.Location) (time.Time, error) {
+	if ms, ok := strings.CutPrefix(s, "@"); ok {
+		n, err := strconv.ParseInt(ms, 10, 64)
+		switch {
+		case err != nil || n < 0:
+			return time.Time{}, fmt.Errorf("%q is no number of milliseconds", s)
+		case n < 100_000_000_000:
+			return time.Time{}, fmt.Errorf("%q would be %s: is it in seconds? @%d000 is %s", s, time.UnixMilli(n).UTC().Format(time.RFC3339), n, time.Unix(n, 0).UTC().Format(time.RFC3339))
+		case n > 32_503_680_000_000:
+			return time.Time{}, fmt.Errorf("%q is after the year 3000: is it in microseconds?", s)
+		}
+		return time.UnixMilli(n).UTC(), nil
+	}
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return time.Time{}, fmt.Errorf("%q is a bare number: write @%s for epoch milliseconds", s, s)
+	}
+	clock, zone, err := cutZone(s)
+	if err != nil {
+		return time.Time{}, err
+	}
+	wall, err := parseWall(clock)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%q is no time: %s", s, instantForms)
+	}
+	if zone != nil {
+		in = zone
+	}
+	return onlyInstant(wall, in, s)
+}
+
+// parseWall reads date and time without a zone, as if they were in UTC.
+func parseWall(s string) (time.Time, error) {
+	if len(s) > 10 && s[10] == ' ' {
+		s = s[:10] + "T" + s[11:]
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, strconv.ErrSyntax
+}
+
+// cutZone takes Z, ±hh, ±hhmm or ±hh:mm off the end of a time; nil is none.
+func cutZone(s string) (string, *time.Location, error) {
+	if clock, ok := strings.CutSuffix(s, "Z"); ok {
+		return clock, time.UTC, nil
+	}
+	at := strings.LastIndexAny(s, "+-")
+	if at <= len("2026-11-29") || !strings.ContainsAny(s[:at], "T ") {
+		return s, nil, nil // the hyphens of the date
+	}
+	digits := strings.Replace(s[at+1:], ":", "", 1)
+	if len(digits) == 2 {
+		digits += "00"
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || len(digits) != 4 || n/100 > 18 || n%100 > 59 {
+		return "", nil, fmt.Errorf("%q has no zone that can be read: +05:30, +0530, +05 or Z", s)
+	}
+	east := int(n/100*3600 + n%100*60)
+	if s[at] == '-' {
+		east = -east
+	}
+	return s[:at], time.FixedZone("", east), nil
+}
+
+// onlyInstant is the one instant at which clocks in a location show a time.
+func onlyInstant(wall time.Time, in *time.Location, s string) (time.Time, error) {
+	var found []time.Time
+	for _, near := range []time.Duration{-24 * time.Hour, 24 * time.Hour} { // zones change their clocks less often than that
+		_, east := wall.Add(near).In(in).Zone()
+		t := wall.Add(-time.Duration(east) * time.Second)
+		if _, there := t.In(in).Zone(); there == east && (len(found) == 0 || !found[0].Equal(t)) {
+			found = append(found, t)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return time.Time{}, fmt.Errorf("%q does not exist in %s: clocks were put forward; add a zone", s, in)
+	case 1:
+		return found[0].UTC(), nil
+	default:
+		return time.Time{}, fmt.Errorf("%q occurs twice in %s: clocks were put back; add a zone", s, in)
+	}
+}
+
+// parseBack reads a duration that goes back from now: ISO 8601 as Kafka's --by-duration takes it, or days, hours, minutes and
+// seconds with their letters. It is never negative.
+func parseBack(s string) (time.Duration, error) {
+	bad := func(why string) (time.Duration, error) {
+		return 0, fmt.Errorf("%q %s: %s", s, why, spanForms)
+	}
+	rest, iso := strings.ToLower(s), false
+	if r, ok := strings.CutPrefix(rest, "p"); ok {
+		rest, iso = r, true
+	}
+	var sum time.Duration
+	units, clock, any := "dhms", !iso, false
+	for rest != "" {
+		if r, ok := strings.CutPrefix(rest, "t"); ok && iso && !clock {
+			rest, clock = r, true
+			if i := strings.IndexByte(units, 'h'); i > 0 {
+				units = units[i:]
+			}
+			if rest == "" {
+				return bad("ends with T")
+			}
+			continue
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		switch {
+		case strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+"):
+			return bad("has a sign, but goes back by itself")
+		case end < 0:
+			return bad("has no unit")
+		case end == 0:
+			return bad("is no duration")
+		}
+		unit := strings.IndexByte(units, rest[end])
+		if unit < 0 || rest[end] != 'd' && !clock {
+			return bad("has an unknown unit, or one in the wrong place")
+		}
+		length := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}[rest[end]]
+		n, err := strconv.ParseFloat(rest[:end], 64)
+		if err != nil || n*float64(length)+float64(sum) > float64(100*365*24*time.Hour) {
+			return bad("is too long, or no number")
+		}
+		sum += time.Duration(n * float64(length))
+		units, rest, any = units[unit+1:], rest[end+1:], true
+	}
+	if !any || sum == 0 {
+		return bad("is no duration")
+	}
+	return sum, nil
+}
+
+// sayInstant writes a resolved instant so that nobody has to guess.
+func sayInstant(t time.Time) string {
+	return fmt.Sprintf("%s (@%d)", t.UTC().Format("2006-01-02T15:04:05.000Z"), t.UnixMilli())
+}
