@@ -305,17 +305,21 @@ func columns(store, wide bool) []Column {
 	return c
 }
 
-// cells fills in a row for columns.
+// cells fills in a row for columns. All of its numbers are parts of one string: a hundred thousand rows would else be a million.
 func cells(row []string, r offsets.Row, stored, committed offsets.State, cluster string, store, wide bool) {
-	i := 0
-	put := func(s string) { row[i] = s; i++ }
+	var room [256]byte
+	var ends [24]int // of the numbers in text, by cell; 0 for a cell that is none
+	text, i := room[:0], 0
 	num := func(n int64, known bool) {
 		if !known || n == offsets.None {
-			put("-")
-			return
+			text = append(text, '-')
+		} else {
+			text = strconv.AppendInt(text, n, 10)
 		}
-		put(strconv.FormatInt(n, 10))
+		ends[i] = len(text)
+		i++
 	}
+	put := func(s string) { row[i] = s; i++ }
 	entry := func(e offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
 	put(Clean(r.Topic))
 	num(int64(r.Partition), true)
@@ -350,6 +354,12 @@ func cells(row []string, r offsets.Row, stored, committed offsets.State, cluster
 		put(orElse(Clean(r.Committed.Metadata), "-"))
 	}
 	put(cleanText(r.Words(cluster, store)))
+	numbers, start := string(text), 0
+	for j, end := range ends[:i] {
+		if end > 0 {
+			row[j], start = numbers[start:end], end
+		}
+	}
 }
 
 // toneOf colours STATE: red where something is lost or not known, yellow for low and unprocessed, dim where all is well.
@@ -407,7 +417,10 @@ func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
 	if t.LagUncounted == t.Partitions {
 		lag = "lag unknown"
 	}
-	committed := uncounted(g, d.Snapshot.Origin.Cluster, offsets.Committed)
+	committed, stored := "", ""
+	if t.LagUncounted > 0 {
+		committed = uncounted(g, d.Snapshot.Origin.Cluster, offsets.Committed)
+	}
 	if g.Store == nil {
 		if committed != "" && t.LagUncounted < t.Partitions {
 			lag += ", without " + committed
@@ -418,7 +431,9 @@ func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
 	if t.StoredLagUncounted == t.Partitions {
 		storedLag = "stored-lag unknown"
 	}
-	stored := uncounted(g, d.Snapshot.Origin.Cluster, offsets.Stored)
+	if t.StoredLagUncounted > 0 {
+		stored = uncounted(g, d.Snapshot.Origin.Cluster, offsets.Stored)
+	}
 	switch {
 	case t.LagUncounted == t.Partitions, t.StoredLagUncounted == t.Partitions:
 		if committed != "" && t.LagUncounted < t.Partitions {
@@ -668,7 +683,7 @@ func (d Describe) csv(w io.Writer) error {
 				if inKafka {
 					metadata = r.Committed.Metadata
 				}
-				row = append(row, orElse(r.Range.TopicID, "-"), orElse(r.Owner, "-"), metadata, orElse(rowError(r), "-"))
+				row = append(row, orElse(r.Range.TopicID, "-"), orElse(r.Owner, "-"), metadata, orElse(rowError(&r), "-"))
 				write(row)
 			}
 		}
@@ -676,7 +691,10 @@ func (d Describe) csv(w io.Writer) error {
 }
 
 // rowError is why something of a row could not be read, "" if all could.
-func rowError(r offsets.Row) string {
+func rowError(r *offsets.Row) string {
+	if r.Range.Known() && !r.Stored.Problem() && !r.Committed.Problem() {
+		return ""
+	}
 	var why []string
 	if !r.Range.Known() && !r.Range.Gone() {
 		why = append(why, orElse(r.Range.Reason, "the range is not known"))

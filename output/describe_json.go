@@ -87,8 +87,9 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 	}
 	e.strings("notes", g.Notes)
 	e.list("partitions")
-	for _, r := range d.rows(g) {
-		jsonRow(e, r, cluster, g.Store != nil)
+	rows := d.rows(g)
+	for i := range rows {
+		jsonRow(e, &rows[i], cluster, g.Store != nil)
 		e.flush()
 	}
 	e.close(']')
@@ -111,83 +112,79 @@ func reason(t *offsets.Trouble) string {
 	return orElse(t.Reason, "could not be read")
 }
 
-func jsonRow(e *encoder, r offsets.Row, cluster string, store bool) {
+// jsonRow has every field of docs/formats.md; topic ids, owners and the like that are rarely there are left out when they are not. With jsonEntry it
+// is where the time goes, so keys are appended with their commas.
+func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	e.open('{')
 	e.string("topic", r.Topic)
 	e.text("topic_id", r.Range.TopicID)
-	e.int("partition", int64(r.Partition))
-	known := func(name string, n int64) {
-		if !r.Range.Known() {
-			n = offsets.None
-		}
-		e.number(name, n)
+	e.number("partition", int64(r.Partition))
+	if r.Range.Known() {
+		e.pair(`,"leader":`, int64(r.Range.Leader))
+		e.pair(`,"leader_epoch":`, int64(r.Range.Epoch))
+		e.pair(`,"earliest":`, r.Range.Earliest)
+		e.pair(`,"end":`, r.Range.End)
+		e.pair(`,"stable":`, r.Range.Stable)
+	} else {
+		e.raw(`,"leader":null,"leader_epoch":null,"earliest":null,"end":null,"stable":null`)
 	}
-	known("leader", int64(r.Range.Leader))
-	known("leader_epoch", int64(r.Range.Epoch))
-	known("earliest", r.Range.Earliest)
-	known("end", r.Range.End)
-	known("stable", r.Range.Stable)
 	if store {
-		e.key("stored")
-		jsonEntry(e, r.Stored, r.Range, cluster, offsets.Stored)
+		e.raw(`,"stored":`)
+		jsonEntry(e, &r.Stored, offsets.Judge(r.Stored, r.Range, cluster), offsets.Stored)
 	} else {
-		e.null("stored")
+		e.raw(`,"stored":null`)
 	}
-	e.key("committed")
-	jsonEntry(e, r.Committed, r.Range, cluster, offsets.Committed)
+	e.raw(`,"committed":`)
+	jsonEntry(e, &r.Committed, offsets.Judge(r.Committed, r.Range, cluster), offsets.Committed)
 	if n, ok := r.Unprocessed(cluster); ok && store {
-		e.int("unprocessed", max(n, 0))
-		e.int("behind", max(-n, 0))
+		e.pair(`,"unprocessed":`, max(n, 0))
+		e.pair(`,"behind":`, max(-n, 0))
 	} else {
-		e.null("unprocessed")
-		e.null("behind")
+		e.raw(`,"unprocessed":null,"behind":null`)
 	}
-	e.text("owner", r.Owner)
+	if r.Owner != "" {
+		e.string("owner", r.Owner)
+	}
 	e.bool("ok", r.Healthy(cluster, store))
 	e.string("state", r.Words(cluster, store))
 	e.text("error", rowError(r))
 	e.close('}')
 }
 
-func jsonEntry(e *encoder, entry offsets.Entry, r offsets.Range, cluster string, side offsets.Side) {
-	s := offsets.Judge(entry, r, cluster)
+func jsonEntry(e *encoder, entry *offsets.Entry, s offsets.State, side offsets.Side) {
 	present := entry.Presence == offsets.Present
-	e.open('{')
 	if present {
-		e.int("offset", entry.Offset)
+		e.pair(`{"offset":`, entry.Offset)
 	} else {
-		e.null("offset")
+		e.raw(`{"offset":null`)
 	}
-	e.string("condition", string(s.Condition))
-	e.string("identity", string(s.Identity))
-	e.number("lag", s.Lag)
-	e.number("expired", s.Expired)
-	e.number("ahead", s.Ahead)
+	e.raw(`,"condition":"`)
+	e.raw(string(s.Condition))
+	e.raw(`","identity":"`)
+	e.raw(string(s.Identity))
+	e.pair(`","lag":`, s.Lag)
+	e.pair(`,"expired":`, s.Expired)
+	e.pair(`,"ahead":`, s.Ahead)
 	switch {
 	case present:
-		e.number("epoch", int64(entry.Epoch))
-		if side == offsets.Committed {
+		e.pair(`,"epoch":`, int64(entry.Epoch))
+		if side == offsets.Committed || entry.Metadata != "" {
 			e.string("metadata", entry.Metadata)
-		} else {
-			e.text("metadata", entry.Metadata) // stores keep none
 		}
-		e.text("topic_id", entry.TopicID)
+		if entry.TopicID != "" {
+			e.string("topic_id", entry.TopicID)
+		}
+	case side == offsets.Committed:
+		e.raw(`,"epoch":null,"metadata":null`)
 	default:
-		e.null("epoch")
-		e.null("metadata")
-		e.null("topic_id")
+		e.raw(`,"epoch":null`)
 	}
 	if s.Foreign {
 		e.string("other_cluster", entry.Cluster)
-	} else {
-		e.null("other_cluster")
 	}
 	if entry.Problem() {
 		e.string("problem", entry.Presence.String())
 		e.text("reason", entry.Reason)
-	} else {
-		e.null("problem")
-		e.null("reason")
 	}
 	e.close('}')
 }

@@ -245,12 +245,13 @@ type describeRow struct {
 	Committed   *describeEntry `json:"committed"`
 	Unprocessed *int64         `json:"unprocessed"`
 	Behind      *int64         `json:"behind"`
-	Owner       *string        `json:"owner"`
+	Owner       *string        `json:"owner,omitempty"`
 	OK          bool           `json:"ok"`
 	State       string         `json:"state"`
 	Error       *string        `json:"error"`
 }
 
+// A store keeps no metadata, and only a commit always has some, if empty.
 type describeEntry struct {
 	Offset       *int64  `json:"offset"`
 	Condition    string  `json:"condition"`
@@ -259,11 +260,11 @@ type describeEntry struct {
 	Expired      *int64  `json:"expired"`
 	Ahead        *int64  `json:"ahead"`
 	Epoch        *int32  `json:"epoch"`
-	Metadata     *string `json:"metadata"`
-	TopicID      *string `json:"topic_id"`
-	OtherCluster *string `json:"other_cluster"`
-	Problem      *string `json:"problem"`
-	Reason       *string `json:"reason"`
+	Metadata     *string `json:"metadata,omitempty"`
+	TopicID      *string `json:"topic_id,omitempty"`
+	OtherCluster *string `json:"other_cluster,omitempty"`
+	Problem      *string `json:"problem,omitempty"`
+	Reason       *string `json:"reason,omitempty"`
 }
 
 type describeTotals struct {

@@ -98,6 +98,19 @@ func (e *encoder) number(name string, n int64) {
 	e.int(name, n)
 }
 
+// raw appends JSON as it is.
+func (e *encoder) raw(s string) { e.b = append(e.b, s...) }
+
+// pair appends a key that has its comma, quotes and colon already, and a number or null.
+func (e *encoder) pair(key string, n int64) {
+	e.b = append(e.b, key...)
+	if n == offsets.None {
+		e.b = append(e.b, "null"...)
+		return
+	}
+	e.b = strconv.AppendInt(e.b, n, 10)
+}
+
 func (e *encoder) bool(name string, v bool) {
 	e.key(name)
 	e.b = strconv.AppendBool(e.b, v)
@@ -106,7 +119,7 @@ func (e *encoder) bool(name string, v bool) {
 func (e *encoder) string(name, s string) {
 	e.key(name)
 	e.b = appendString(e.b, s)
-	if !utf8.ValidString(s) {
+	if !plainASCII(s) && !utf8.ValidString(s) {
 		e.comma()
 		e.b = append(e.b, '"')
 		e.b = append(e.b, name...)
@@ -148,7 +161,7 @@ func (e *encoder) time(name string, t time.Time) {
 
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
-	start := 0
+	start := 0 // of what is not appended yet
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= 0x20 && c < 0x7f && c != '"' && c != '\\' {
