@@ -276,15 +276,25 @@ func foldedClash(parent, folder string) error {
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
-	if err != nil || slices.Contains(names, folder) {
+	if err != nil {
 		return nil
 	}
-	for _, n := range names {
-		if strings.EqualFold(n, folder) {
-			return &ClashError{folder, []string{filepath.Join(parent, n)}, "the disk does not tell upper from lower case, and this is another name's folder"}
-		}
+	if n, folded := inOtherCase(names, folder); folded {
+		return &ClashError{folder, []string{filepath.Join(parent, n)}, "the disk does not tell upper from lower case, and this is another name's folder"}
 	}
 	return nil
+}
+
+// inOtherCase finds the name that a disk took for another, which is not in its list.
+func inOtherCase(names []string, folder string) (string, bool) {
+	if slices.Contains(names, folder) {
+		return "", false
+	}
+	i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, folder) })
+	if i < 0 {
+		return "", false
+	}
+	return names[i], true
 }
 
 func swapCase(s string) string {
