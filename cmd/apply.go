@@ -136,8 +136,10 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 			return shot, err
 		}
 	}
-	if err := unnamedTopics(shot, w.scope); err != nil {
-		return shot, err
+	if w.road.command != "import" { // a document names its rows itself, and refuses those that are gone
+		if err := unnamedTopics(shot, w.scope); err != nil {
+			return shot, err
+		}
 	}
 	if w.road.waitEmpty > 0 {
 		if shot, err = w.waitEmpty(ctx, shot, o); err != nil {
