@@ -110,11 +110,14 @@ func (l *Locked) take(ctx context.Context, p place) error {
 		return err
 	}
 	lock := flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))
-	ctx, cancel := context.WithTimeout(ctx, s.wait)
-	defer cancel()
-	taken, err := lock.TryLockContext(ctx, 20*time.Millisecond)
+	taken, err := lock.TryLock()
 	if errors.Is(err, fs.ErrPermission) { // a lock can be held on a file that we may only read
 		lock = flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
+		taken, err = lock.TryLock()
+	}
+	if !taken && err == nil {
+		ctx, cancel := context.WithTimeout(ctx, s.wait)
+		defer cancel()
 		taken, err = lock.TryLockContext(ctx, 20*time.Millisecond)
 	}
 	if taken {
