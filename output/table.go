@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"strings"
@@ -165,16 +164,9 @@ func (g Grid) widths() []int {
 
 // byTwoPasses measures first and writes then.
 func (g Grid) byTwoPasses(w io.Writer) error {
-	const blanks = "                                                                "
 	widths := g.widths()
 	paint := newPaints(g.tones != nil)
-	out := bufio.NewWriterSize(w, 64<<10)
-	pad := func(n int) {
-		for ; n > len(blanks); n -= len(blanks) {
-			_, _ = out.WriteString(blanks) // Flush returns the first error
-		}
-		_, _ = out.WriteString(blanks[:max(n, 0)])
-	}
+	out := make([]byte, 0, 68<<10)
 	line := func(row []string, t tone) {
 		last := len(row) - 1
 		for last > 0 && strings.TrimRight(row[last], " ") == "" {
@@ -183,7 +175,7 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 		for i, cell := range row[:last+1] {
 			free := widths[i] - width(cell)
 			if g.Columns[i].Right {
-				pad(free)
+				out = appendBlanks(out, free)
 				free = 0
 			}
 			if i == last {
@@ -194,12 +186,12 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 				free += len(cell) - len(bare)
 				cell = paint.paint(t, bare)
 			}
-			_, _ = out.WriteString(cell)
+			out = append(out, cell...)
 			if i < last {
-				pad(free + g.Columns[i].after())
+				out = appendBlanks(out, free+g.Columns[i].after())
 			}
 		}
-		_ = out.WriteByte('\n')
+		out = append(out, '\n')
 	}
 	header := make([]string, len(g.Columns))
 	for i, c := range g.Columns {
@@ -212,8 +204,23 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 			t = g.tones[i]
 		}
 		line(row, t)
+		if len(out) >= 64<<10 {
+			if _, err := w.Write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
 	}
-	return out.Flush()
+	_, err := w.Write(out)
+	return err
+}
+
+func appendBlanks(b []byte, n int) []byte {
+	const blanks = "                                                                "
+	for ; n > len(blanks); n -= len(blanks) {
+		b = append(b, blanks...)
+	}
+	return append(b, blanks[:max(n, 0)]...)
 }
 
 // width is how many columns of a terminal a clean text takes.
