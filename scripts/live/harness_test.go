@@ -31,6 +31,23 @@ func TestRecords(t *testing.T) {
 			t.Errorf("partition %d: got %d..%d, want %d..%d", i, got[i].Earliest, got[i].End, want.Earliest, want.End)
 		}
 	}
+	must(t, cluster.AddPartitions(ctx, topic, 5))
+	got, err = cluster.Ranges(ctx, topic)
+	must(t, err)
+	if len(got) != 5 || got[4].End != 0 {
+		t.Errorf("after partitions were added: got %+v, want 5, the last empty", got)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	ctx, topic := t.Context(), name(t, "orders")
+	must(t, cluster.CreateTopic(ctx, topic, 1, "segment.bytes=1048576"))
+	must(t, cluster.Produce(ctx, topic, 10))
+	must(t, cluster.Configure(ctx, kmsg.ConfigResourceTypeTopic, topic, "retention.ms=100"))
+	must(t, live.Eventually(ctx, "the records have expired", func(ctx context.Context) (bool, error) {
+		got, err := cluster.Ranges(ctx, topic)
+		return got[0] == live.Range{Earliest: 10, End: 10, Leader: got[0].Leader, Epoch: got[0].Epoch}, err
+	}))
 }
 
 func TestCommits(t *testing.T) {
@@ -106,6 +123,9 @@ func TestMembers(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			ctx, topic, group := t.Context(), name(t, "orders"), name(t, "billing")
 			must(t, cluster.CreateTopic(ctx, topic, 2))
+			if kind == live.Share {
+				must(t, cluster.Configure(ctx, kmsg.ConfigResourceTypeGroupConfig, group, "share.auto.offset.reset=earliest"))
+			}
 			member, err := cluster.Join(ctx, kind, group, topic)
 			must(t, err)
 			if kind != live.Share { // Kafka's tool for consumer groups does not show them
@@ -131,6 +151,8 @@ func TestBrokersComeAndGo(t *testing.T) {
 	defer own.Stop()
 	must(t, own.CreateTopic(ctx, "orders", 3))
 
+	group, err := own.GroupAt(ctx, "billing", 2)
+	must(t, err)
 	must(t, own.Kill(2))
 	if b := own.Brokers()[1]; b.PID != 0 {
 		t.Errorf("killed: got pid %d, want none", b.PID)
@@ -148,7 +170,14 @@ func TestBrokersComeAndGo(t *testing.T) {
 		return false
 	}
 	must(t, live.Eventually(ctx, "broker 2 leads nothing", func(context.Context) (bool, error) { return !leads(2), nil }))
+	must(t, live.Eventually(ctx, "another broker coordinates the group", func(ctx context.Context) (bool, error) {
+		id, err := own.Coordinator(ctx, group)
+		return id != 2, err
+	}))
 	must(t, own.Restart(ctx, 2))
+	if _, err := own.Log(2); err != nil {
+		t.Errorf("log of broker 2: %v", err)
+	}
 
 	must(t, own.Freeze(1))
 	short, cancel := context.WithTimeout(ctx, 300*time.Millisecond)

@@ -29,7 +29,8 @@ func (c *Cluster) options(more ...kgo.Opt) []kgo.Opt {
 	}, more...)
 }
 
-// Client gives raw access, for requests that have no method here. It ends with the cluster.
+// Client gives raw access, for requests that have no method here. OffsetFetch and OffsetCommit stop at version 9 with it, the
+// last that names topics. It ends with the cluster.
 func (c *Cluster) Client() *kgo.Client { return c.client }
 
 // request sends one request to whichever broker it belongs to.
