@@ -420,7 +420,7 @@ func TestTrace(t *testing.T) {
 		switch {
 		case strings.Contains(l, "fsync(") && strings.Contains(l, tempPrefix):
 			got = append(got, "sync file")
-		case strings.Contains(l, "rename"):
+		case strings.Contains(l, "rename") && strings.Contains(l, tempPrefix):
 			got = append(got, "rename")
 		case strings.Contains(l, "fsync(") && strings.Contains(l, "/g/t>"):
 			got = append(got, "sync folder")

@@ -156,8 +156,10 @@ func (d *Document) Set(e Entry) error {
 	i, found := d.index[e.Partition]
 	if !found {
 		i = d.insertionPoint(e.Partition)
-		d.insert(i, line{text: fmt.Sprintf("%d %d", e.Partition, e.Offset), crlf: d.crlf(), kind: entry,
-			entry: Entry{Partition: e.Partition, Offset: e.Offset, Epoch: offsets.None}})
+		d.insert(i, line{
+			text: fmt.Sprintf("%d %d", e.Partition, e.Offset), crlf: d.crlf(), kind: entry,
+			entry: Entry{Partition: e.Partition, Offset: e.Offset, Epoch: offsets.None},
+		})
 	}
 	l := &d.lines[i]
 	l.text = setOffset(l.text, e.Offset)

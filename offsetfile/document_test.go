@@ -244,17 +244,27 @@ func TestChangesOnlyWhatChanges(t *testing.T) {
 		"headered, epoch added": {good, func(d *Document) error {
 			return d.Set(Entry{Partition: 1, Offset: 1498, Epoch: 7})
 		}, strings.Replace(good, "1 1498", "1 1498 epoch=7", 1)},
-		"headered, removed": {good, func(d *Document) error { d.Remove(1); d.Remove(1); return nil },
-			strings.Replace(good, "1 1498\n# entries 2", "# entries 1", 1)},
-		"headered, added": {good, func(d *Document) error { return d.Set(Entry{Partition: 9, Offset: 0, Epoch: 0}) },
-			strings.Replace(good, "# entries 2", "9 0 epoch=0\n# entries 3", 1)},
+		"headered, removed": {
+			good, func(d *Document) error { d.Remove(1); d.Remove(1); return nil },
+			strings.Replace(good, "1 1498\n# entries 2", "# entries 1", 1),
+		},
+		"headered, added": {
+			good, func(d *Document) error { return d.Set(Entry{Partition: 9, Offset: 0, Epoch: 0}) },
+			strings.Replace(good, "# entries 2", "9 0 epoch=0\n# entries 3", 1),
+		},
 		"id removed": {good, func(d *Document) error { d.SetTopicID(""); return nil }, strings.Replace(good, "# topic-id 5Qx0\n", "", 1)},
-		"id added": {"# gtoffset 1\n0 5\n# entries 1\n", func(d *Document) error { d.SetTopicID("x"); return nil },
-			"# gtoffset 1\n# topic-id x\n0 5\n# entries 1\n"},
-		"upgraded": {"1 6\r\n\r\n0 5\r\n", func(d *Document) error { d.Upgrade("g", "t"); return nil },
-			"# gtoffset 1\n# group g\n# topic t\n1 6\n0 5\n# entries 2\n"},
-		"upgraded twice": {"1 6\n", func(d *Document) error { d.Upgrade("g", "t"); d.Upgrade("h", "u"); return nil },
-			"# gtoffset 1\n# group g\n# topic t\n1 6\n# entries 1\n"},
+		"id added": {
+			"# gtoffset 1\n0 5\n# entries 1\n", func(d *Document) error { d.SetTopicID("x"); return nil },
+			"# gtoffset 1\n# topic-id x\n0 5\n# entries 1\n",
+		},
+		"upgraded": {
+			"1 6\r\n\r\n0 5\r\n", func(d *Document) error { d.Upgrade("g", "t"); return nil },
+			"# gtoffset 1\n# group g\n# topic t\n1 6\n0 5\n# entries 2\n",
+		},
+		"upgraded twice": {
+			"1 6\n", func(d *Document) error { d.Upgrade("g", "t"); d.Upgrade("h", "u"); return nil },
+			"# gtoffset 1\n# group g\n# topic t\n1 6\n# entries 1\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := mustParse(t, tt.text)
@@ -391,9 +401,11 @@ func TestCutFiles(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{good, "0 5\n1 6\n", "0 5\r\n\r\n1 6\r\n", "# gtoffset 2\n", "# gtoffset 1\n# entries 0\n", "\x00\x00", "0 15",
+	for _, seed := range []string{
+		good, "0 5\n1 6\n", "0 5\r\n\r\n1 6\r\n", "# gtoffset 2\n", "# gtoffset 1\n# entries 0\n", "\x00\x00", "0 15",
 		"# gtoffset 1\n# group \"a\\nb\"\n0 5 topic-id=x cluster=a%20b\n# entries 1\n", "\ufeff0 5\n", "0 5\n0 6\n", "0 -915623761775\n",
-		"# gtoffset 1\n0 1\n# entries 1\n1 498\n# entries 2\n"} {
+		"# gtoffset 1\n0 1\n# entries 1\n1 498\n# entries 2\n",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

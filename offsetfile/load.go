@@ -196,8 +196,10 @@ func misplaced(doc *Document, p place) []Problem {
 	var problems []Problem
 	for _, h := range []struct{ name, want string }{{headerGroup, p.group}, {headerTopic, p.topic}} {
 		if i := doc.headerLine(h.name); i >= 0 && doc.lines[i].value != h.want {
-			problems = append(problems, Problem{Partition: offsets.None,
-				Reason: fmt.Sprintf("it says that it is for %s %q, but lies in the place of %q", h.name, doc.lines[i].value, h.want)})
+			problems = append(problems, Problem{
+				Partition: offsets.None,
+				Reason:    fmt.Sprintf("it says that it is for %s %q, but lies in the place of %q", h.name, doc.lines[i].value, h.want),
+			})
 		}
 	}
 	return problems

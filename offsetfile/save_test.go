@@ -36,8 +36,10 @@ func save(t testing.TB, s *Files, group, topic string, next map[int32]int64) {
 }
 
 func change(topic string, partition int32, old, next int64) offsets.Change {
-	return offsets.Change{Key: offsets.Key{Topic: topic, Partition: partition}, Side: offsets.Stored, Verdict: offsets.Write,
-		Old: offsets.Value{Offset: old, Epoch: offsets.None}, New: offsets.Value{Offset: next, Epoch: offsets.None}}
+	return offsets.Change{
+		Key: offsets.Key{Topic: topic, Partition: partition}, Side: offsets.Stored, Verdict: offsets.Write,
+		Old: offsets.Value{Offset: old, Epoch: offsets.None}, New: offsets.Value{Offset: next, Epoch: offsets.None},
+	}
 }
 
 // apply locks, looks, and saves.
@@ -109,8 +111,12 @@ func TestSave(t *testing.T) {
 		results string
 	}{
 		"bare": {"0 5\r\n\r\n1 6\r\n", []offsets.Change{change("t", 0, 5, 8)}, "0 8\r\n\r\n1 6\r\n", "t 0 written"},
-		"only what is to be written": {"0 5\n1 6\n", []offsets.Change{change("t", 0, 5, 8), keep, committed, done}, "0 8\n1 6\n",
-			"t 0 written, t 1 , t 1 , t 1 already"},
+		"only what is to be written": {
+			"0 5\n1 6\n",
+			[]offsets.Change{change("t", 0, 5, 8), keep, committed, done},
+			"0 8\n1 6\n",
+			"t 0 written, t 1 , t 1 , t 1 already",
+		},
 		"removed":         {"0 5\n1 6\n", []offsets.Change{change("t", 0, 5, offsets.None)}, "1 6\n", "t 0 written"},
 		"nothing to do":   {"0 5\n1 6\n", []offsets.Change{change("t", 0, 5, 5), change("t", 7, -1, -1)}, "0 5\n1 6\n", "t 0 already, t 7 already"},
 		"last one, bare":  {"0 5\n", []offsets.Change{change("t", 0, 5, offsets.None)}, "0 5\n", "t 0 not-tried"},
@@ -118,8 +124,11 @@ func TestSave(t *testing.T) {
 		"negative":        {"0 5\n", []offsets.Change{change("t", 0, 5, -2)}, "0 5\n", "t 0 not-tried"},
 		"last one":        {"# gtoffset 1\n0 5\n# entries 1\n", []offsets.Change{change("t", 0, 5, offsets.None)}, "# gtoffset 1\n# topic-id id\n# cluster c\n" + saved + "# entries 0\n", "t 0 written"},
 		"recreated, kept": {"# gtoffset 1\n# topic-id old\n# cluster c\n0 5\n# entries 1\n", []offsets.Change{change("t", 0, 5, 5)}, "# gtoffset 1\n# topic-id id\n# cluster c\n" + saved + "0 5\n# entries 1\n", "t 0 written"},
-		"recreated, one of two": {"# gtoffset 1\n# topic-id old\n# cluster c\n0 5\n1 6\n# entries 2\n", []offsets.Change{change("t", 0, 5, 1)},
-			"# gtoffset 1\n# topic-id old\n# cluster c\n" + saved + "0 1 topic-id=id\n1 6\n# entries 2\n", "t 0 written"},
+		"recreated, one of two": {
+			"# gtoffset 1\n# topic-id old\n# cluster c\n0 5\n1 6\n# entries 2\n",
+			[]offsets.Change{change("t", 0, 5, 1)},
+			"# gtoffset 1\n# topic-id old\n# cluster c\n" + saved + "0 1 topic-id=id\n1 6\n# entries 2\n", "t 0 written",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
