@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -82,7 +83,7 @@ func Explain(err error) string { return wire.Explain(err) }
 const maxRequest = 1_000_000
 
 // readTries is how often a read that met a coordinator or leader on the move is tried in all.
-const readTries = 4
+const readTries = 6
 
 // pause waits a little longer with each try, with jitter, and reports whether there is time left.
 func pause(ctx context.Context, try int) bool {
@@ -137,8 +138,8 @@ func troubleOf(err error) *offsets.Trouble {
 		t.Denied = true
 	case errors.As(err, &e):
 		t.Unreachable = true
-		if e.Hint != "" && !e.Timeout() {
-			t.Reason += "; " + e.Hint
+		if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
+			t.Reason += "; " + e.Hint // an address that only the cluster knows
 		}
 	}
 	return t

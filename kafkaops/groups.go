@@ -163,7 +163,12 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
 	r := reading{c: c, topics: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}}
-	if slices.ContainsFunc(slices.Collect(maps.Values(topics)), func(ps []int32) bool { return ps == nil }) {
+	size, whole := 0, false
+	for name, ps := range topics {
+		size += len(name) + 16 + 4*len(ps)
+		whole = whole || ps == nil
+	}
+	if whole || size > maxRequest {
 		r.topics = nil // all partitions of a topic cannot be asked for by name: ask for all and sift
 	}
 	var troubles []offsets.Trouble

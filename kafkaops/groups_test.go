@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
+	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/kafkatest"
 	"gtoffset/kafkaops/offsets"
 )
@@ -294,5 +295,55 @@ func TestDeadBroker(t *testing.T) {
 		if r := ranges.Range(key("orders", p)); r.Known() == (p == dead) || r.Known() && r.Stable != 0 {
 			t.Errorf("%d: %+v", p, r)
 		}
+	}
+}
+
+// CON-9: the bootstrap address answers, but what the broker advertises does not resolve.
+func TestAdvertisedNameDoesNotResolve(t *testing.T) {
+	b := kafkatest.Start(t, kafkatest.Options{Topics: map[string]int32{"orders": 1}})
+	must(t, b.Commit("g", "orders", 0, 5, -1, ""))
+	at := b.Fake.CoordinatorFor("g")
+	b.Rewrite(kmsg.Metadata.Int16(), func(_ int32, r kmsg.Response) bool {
+		for i, x := range r.(*kmsg.MetadataResponse).Brokers {
+			if x.NodeID == at {
+				r.(*kmsg.MetadataResponse).Brokers[i].Host = "c0ffee.invalid"
+			}
+		}
+		return true
+	})
+	b.Rewrite(kmsg.FindCoordinator.Int16(), func(_ int32, r kmsg.Response) bool {
+		for i := range r.(*kmsg.FindCoordinatorResponse).Coordinators {
+			r.(*kmsg.FindCoordinatorResponse).Coordinators[i].Host = "c0ffee.invalid"
+		}
+		return true
+	})
+	c := kafkaops.New(kafkaops.Config{Bootstrap: []string{b.Addrs()[(at+1)%3]}})
+	defer c.Close()
+	groups, _, err := c.Groups(within(t), []string{"g"}, nil)
+	must(t, err)
+	tr := groups[0].Trouble
+	if tr == nil || !tr.Unreachable || !strings.Contains(tr.Reason, `"c0ffee.invalid" does not resolve`) || !strings.Contains(tr.Reason, "the bootstrap address answered") {
+		t.Errorf("got %+v", tr)
+	}
+}
+
+// Seven rounds: the dial, hello, coordinator, commits, metadata, offsets; what is measured here lacks the dial, which no proxy
+// delays. The time is logged, not judged.
+func TestRounds(t *testing.T) {
+	b := kafkatest.Start(t, kafkatest.Options{Proxy: true})
+	must(t, b.CreateTopic("orders", 1000))
+	for p := range int32(1000) {
+		must(t, b.Commit("g", "orders", p, 5, -1, ""))
+	}
+	for _, p := range b.Proxies {
+		p.Delay.Store(int64(10 * time.Millisecond))
+	}
+	b.Reset()
+	c := connect(t, b, 0)
+	start := time.Now()
+	groups, ranges := describe(t, c, "g")
+	t.Log(time.Since(start))
+	if len(groups[0].Commits) != 1000 || !ranges.Range(key("orders", 999)).Known() || b.Count() > 15 || b.Connections() != 3 {
+		t.Errorf("%d requests over %d connections", b.Count(), b.Connections())
 	}
 }

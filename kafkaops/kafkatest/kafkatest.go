@@ -31,13 +31,15 @@ type Options struct {
 	Topics         map[string]int32   // name to number of partitions
 	NoOffsetsTopic bool               // a fresh cluster: nobody has committed yet
 	Plain          bool               // leave kfake's answers as they are
+	Proxy          bool               // let each broker advertise a Proxy before it
 	TLS            *tls.Config
 	Extra          []kfake.Opt
 }
 
 // Broker is a running cluster.
 type Broker struct {
-	Fake *kfake.Cluster // for everything that has no method here
+	Fake    *kfake.Cluster // for everything that has no method here
+	Proxies []*Proxy       // by broker id, with Options.Proxy
 
 	tls   bool
 	admin *kgo.Client
@@ -84,6 +86,14 @@ func New(o Options) (*Broker, error) {
 				return nil, err
 			}
 			b.doors = append(b.doors, l)
+			if o.Proxy {
+				p, err := NewProxy("127.0.0.1:0", l.addr)
+				if err != nil {
+					return nil, err
+				}
+				b.Proxies = append(b.Proxies, p)
+				l.advertised = p.ln.Addr()
+			}
 			return l, nil
 		}),
 		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "100"}),
@@ -133,6 +143,9 @@ func (b *Broker) Close() {
 		b.admin.Close()
 	}
 	b.Fake.Close()
+	for _, p := range b.Proxies {
+		p.Close()
+	}
 }
 
 // likeKafka mends what kfake answers differently: a group of the KIP-848 protocol is not a classic group, an unknown group has
@@ -273,7 +286,7 @@ func (b *Broker) Reset() {
 func (b *Broker) Addrs() []string {
 	var all []string
 	for _, d := range b.doors {
-		all = append(all, d.addr)
+		all = append(all, d.Addr().String())
 	}
 	return all
 }

@@ -18,16 +18,17 @@ type Request struct {
 
 // listener is one broker's door. It counts requests, freezes, refuses, and rewrites answers.
 type listener struct {
-	b      *Broker
-	node   int32
-	addr   string
-	mu     sync.Mutex
-	wake   *sync.Cond // state below has changed
-	inner  net.Listener
-	conns  map[*watched]bool
-	frozen bool
-	killed bool
-	closed bool
+	b          *Broker
+	node       int32
+	addr       string
+	mu         sync.Mutex
+	wake       *sync.Cond // state below has changed
+	inner      net.Listener
+	advertised net.Addr // nil: where it listens
+	conns      map[*watched]bool
+	frozen     bool
+	killed     bool
+	closed     bool
 }
 
 func listen(b *Broker, node int32, network, addr string) (*listener, error) {
@@ -69,7 +70,15 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *listener) Addr() net.Addr { return l.inner.Addr() }
+// Addr is what the broker advertises.
+func (l *listener) Addr() net.Addr {
+	if l.advertised != nil {
+		return l.advertised
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inner.Addr()
+}
 
 func (l *listener) Close() error {
 	l.mu.Lock()

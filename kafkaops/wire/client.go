@@ -223,12 +223,18 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 	if c.refused != nil {
 		down = c.refused
 	}
+	if c.base.Err() != nil {
+		down = &Error{Broker: n.id, Addr: n.addr, Stage: StageDial, Err: net.ErrClosed}
+	}
 	c.mu.Unlock()
 	if down != nil {
 		return nil, notSent(down)
 	}
-	answers, err := c.try(ctx, n, build)
-	if e := (*Error)(nil); errors.As(err, &e) && ctx.Err() == nil {
+	mine, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.base, cancel)() // Close cuts what is under way
+	answers, err := c.try(mine, n, build)
+	if e := (*Error)(nil); errors.As(err, &e) && mine.Err() == nil {
 		c.mu.Lock()
 		n.down, n.downIn = err, c.look
 		if a := (*AuthError)(nil); errors.As(err, &a) {
@@ -243,11 +249,15 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 }
 
 func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.Request, error)) ([]kmsg.Response, error) {
+	var learned Versions // an assumption that proved wrong is not made again
 	for again := true; ; again = false {
 		if err := c.open(ctx, n); err != nil {
 			return nil, err
 		}
 		k := n.conn
+		if n.versions == nil {
+			n.versions = learned
+		}
 		if !k.renew.IsZero() && time.Now().After(k.renew) { // KIP-368: on the open connection, even if the session is over
 			if err := c.renewSession(ctx, n); err != nil {
 				if again && k.worked && isHangup(err) {
@@ -289,6 +299,7 @@ func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.
 				continue // now build with what the broker has
 			}
 			if failed != nil && again && isHangup(failed) && !fits(requests, n.versions) {
+				learned = n.versions
 				n.conn.close()
 				n.conn = nil
 				continue // the assumption was wrong, and the broker hung up on it
@@ -307,6 +318,9 @@ func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.
 			stage = StageHello
 		}
 		e := k.fail(ctx, stage, failed)
+		if stage == StageExchange && isHangup(failed) {
+			e.Hint = "" // this cluster answers as we ask it: nothing to guess about
+		}
 		e.Sent, e.Write = len(all) > 1 || n.versions != nil, write
 		if ctx.Err() != nil {
 			e.Limit = 0

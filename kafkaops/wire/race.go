@@ -120,7 +120,11 @@ func (c *Client) start(ctx context.Context, id int32, addr string, hello bool) *
 		if hello {
 			if o.hello, err = k.hello(lim); err != nil {
 				k.close()
-				o.err = k.fail(lim, StageHello, err)
+				stage := StageHello
+				if k.worked { // ApiVersions is answered before authentication, nothing else is
+					stage = StageExchange
+				}
+				o.err = k.fail(lim, stage, err)
 				return
 			}
 		}
