@@ -123,6 +123,9 @@ func (l *Locked) Put(ctx context.Context, topic string, next map[int32]offsets.V
 		}
 		changed[partition] = true
 	}
+	if err := e.check(); err != nil {
+		return err
+	}
 	e.doc.stamp(facts.TopicIDs[topic], facts.Cluster, changed)
 	return l.write(e, facts)
 }
@@ -203,8 +206,8 @@ func (e *edit) apply(changes []offsets.Change, which []int, facts Facts) error {
 			return fmt.Errorf("save %s: %w", e.place.file(), err)
 		}
 	}
-	if !e.doc.Headered() && e.doc.Len() == 0 {
-		return fmt.Errorf("save %s: without any entry it would be empty, which means damaged: a file without headers cannot hold nothing", e.place.file())
+	if err := e.check(); err != nil {
+		return err
 	}
 	e.doc.stamp(facts.TopicIDs[e.place.topic], facts.Cluster, partitions)
 	for _, i := range which {
@@ -213,6 +216,14 @@ func (e *edit) apply(changes []offsets.Change, which []int, facts Facts) error {
 		} else {
 			e.changed = true
 		}
+	}
+	return nil
+}
+
+// check refuses what would not be whole when read back.
+func (e *edit) check() error {
+	if !e.doc.Headered() && e.doc.Len() == 0 {
+		return fmt.Errorf("save %s: without any entry it would be empty, which means damaged: a file without headers cannot hold nothing", e.place.file())
 	}
 	return nil
 }

@@ -480,6 +480,10 @@ func TestPut(t *testing.T) {
 	if err := l.Put(t.Context(), "t", map[int32]offsets.Value{0: {Offset: -5}}, facts); err == nil {
 		t.Error("negative: got no error")
 	}
+	bare := put(t, root, "g/t/gtoffset", "0 1\n")
+	if err := l.Put(t.Context(), "t", map[int32]offsets.Value{0: offsets.NoValue}, facts); err == nil || read(t, bare) != "0 1\n" {
+		t.Errorf("last entry of a bare file: got %v, file %q", err, read(t, bare))
+	}
 	put(t, root, "g/t/gtoffset", "0 1")
 	if err := l.Put(t.Context(), "t", map[int32]offsets.Value{0: {Offset: 5, Epoch: -1}}, facts); err == nil || !strings.Contains(err.Error(), "cut off") {
 		t.Errorf("damaged: got %v", err)
