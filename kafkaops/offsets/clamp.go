@@ -20,7 +20,7 @@ type ClampPolicy struct {
 func Clamp(s Snapshot, p ClampPolicy) Plan {
 	plan := Plan{Command: "clamp", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
-		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At)}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
 				pg.Changes = append(pg.Changes, clampRow(s, g, r, side, p))

@@ -2,7 +2,9 @@ package offsets
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Gate refuses all writes to groups that must not be written now: live ones, those that could not be read, those whose type has
@@ -45,6 +47,8 @@ func (g Group) closed() (why, choice string) {
 	switch {
 	case g.Trouble != nil:
 		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason), ""
+	case g.ID == "":
+		return "the group's name is empty: Kafka takes no commits for it any more", ""
 	case g.Type == Share:
 		return fmt.Sprintf("%q is a share group: the broker keeps its state, and it has no offsets of this kind", g.ID), ""
 	case g.Protocol == "connect":
@@ -83,10 +87,21 @@ func (g Group) activity() string {
 	return what
 }
 
-// notIdle says what speaks against the job being stopped although no member shows.
-func (g Group) notIdle() []string {
-	if g.Store == nil || g.Store.Holder == "" {
+// recently is how young a save may be before it speaks against the job being stopped.
+const recently = 5 * time.Minute
+
+// notes says what an operator should know of the store before a write: what was ignored or salvaged, and what speaks against
+// the job being stopped although no member shows. at is the time of the look; the zero time leaves out how young a save is.
+func (g Group) notes(at time.Time) []string {
+	if g.Store == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder)}
+	notes := slices.Clone(g.Store.Notes)
+	if g.Store.Holder != "" {
+		notes = append(notes, fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder))
+	}
+	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < recently {
+		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; --idle 30s watches it", max(age, 0).Round(time.Second)))
+	}
+	return notes
 }

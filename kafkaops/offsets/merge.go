@@ -29,7 +29,7 @@ func Merge(s Snapshot, rows []Given, p MergePolicy) Plan {
 		byGroup[given.Group] = append(byGroup[given.Group], given)
 	}
 	for _, g := range s.Groups {
-		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At)}
 		for _, given := range byGroup[g.ID] {
 			r, _ := g.Row(given.Key)
 			c := mergeRow(s, r, given, p, foreign)

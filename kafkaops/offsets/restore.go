@@ -1,6 +1,9 @@
 package offsets
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Backup is what a backup remembers: for each partition the value before the write, and the one that was written.
 type Backup struct {
@@ -39,7 +42,7 @@ func Restore(s Snapshot, b Backup, p RestorePolicy) Plan {
 	foreign := b.Origin.Cluster != "" && s.Origin.Cluster != "" && b.Origin.Cluster != s.Origin.Cluster
 	for _, bg := range b.Groups {
 		g, _ := s.Group(bg.Group)
-		pg := PlanGroup{Group: bg.Group, Type: g.Type, State: g.State, Notes: g.notIdle()}
+		pg := PlanGroup{Group: bg.Group, Type: g.Type, State: g.State, Notes: g.notes(time.Time{})}
 		for _, br := range bg.Rows {
 			r, _ := g.Row(br.Key)
 			c := restoreRow(r, br, s.Origin.Cluster, foreign, p)
