@@ -93,7 +93,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 		return err
 	}
 	if n := w.plan.Count(); n.Write+n.Ask == 0 {
-		return w.leftOut(shot)
+		return w.leftOut(shot, w.plan)
 	}
 	if err := w.consent(ctx, shot); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 		return err
 	}
 	if n := w.plan.Count(); n.Write == n.Already {
-		return errors.Join(w.results(), w.leftOut(w.fresh))
+		return errors.Join(w.results(), w.leftOut(shot, w.plan))
 	}
 	if err := w.save(); err != nil {
 		return err
@@ -114,8 +114,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 	hard, cancel := context.WithTimeout(g.env.Hard, max(time.Duration(g.timeout), writeWait))
 	defer cancel()
 	w.write(hard)
+	wrote := w.plan.Count().Written > 0
 	w.readBack(hard)
-	return errors.Join(w.results(), w.outcome(), w.leftOut(w.fresh))
+	return errors.Join(w.results(), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
 // writeWait is how long a write keeps trying at least: a broker that was killed stays named as coordinator for 9 s.
@@ -159,7 +160,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 		if !told {
 			w.g.note("waiting up to %s for the members to leave", time.Duration(w.road.waitEmpty))
 		}
-		if err := wait(ctx, time.Second); err != nil {
+		if err := wait(ctx, min(time.Second, time.Duration(w.road.waitEmpty))); err != nil {
 			return shot, err
 		}
 		var err error
@@ -241,13 +242,14 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 		}
 	}
 	settled := w.plan.Settle(false)
-	if err := w.refused(shot, settled); err != nil {
-		return err
-	}
+	var check error
 	if n := w.plan.Count(); w.road.check && n.Write+n.Ask > 0 {
-		return &problem{code: exitNotMet, text: fmt.Sprintf("check: %d of %d offsets would change", n.Write+n.Ask, len(w.plan.All()))}
+		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %d of %d offsets would change", n.Write+n.Ask, len(w.plan.All()))}
 	}
-	return w.leftOut(shot)
+	if err := w.refused(shot, settled); err != nil {
+		return errors.Join(err, check)
+	}
+	return errors.Join(w.leftOut(shot, settled), check)
 }
 
 // refused turns the refusals of a plan into an error, unless --partial lets the rest go on.
@@ -255,19 +257,30 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	if w.road.partial && plan.Count().Write+plan.Count().Ask > 0 {
 		return nil
 	}
-	return refusal(shot, plan)
-}
-
-// leftOut is the error of a partial run at its end: what was refused was not written.
-func (w *writing) leftOut(shot offsets.Snapshot) error {
-	if err := refusal(shot, w.plan); err != nil {
-		return &problem{code: exitPartly, text: "left out: " + err.(*problem).text, hint: err.(*problem).hint, details: err.(*problem).details}
+	if p := refusal(shot, plan); p != nil {
+		p.text += "; nothing was written"
+		return p
 	}
 	return nil
 }
 
-// refusal is the error that names what a plan refuses, nil if it refuses nothing.
-func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
+// leftOut is the error of a partial run at its end: what was refused was not written. shot is the first look: it knows of
+// brokers whose groups are missing.
+func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
+	p := refusal(shot, plan)
+	if p == nil {
+		return nil
+	}
+	if n := plan.Count(); plan.Applied && n.Write == 0 {
+		p.text += "; nothing was written" // refused at the very last look
+		return p
+	}
+	p.code, p.text = exitPartly, "left out: "+p.text
+	return p
+}
+
+// refusal is the problem that names what a plan refuses, nil if it refuses nothing.
+func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	var texts, choices []string
 	var details []output.ErrorDetail
 	add := func(text, choice string) {
@@ -315,7 +328,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) error {
 	} else if plan.Count().Write == 0 {
 		hint = ""
 	}
-	return &problem{code: code, text: list(texts, 3) + "; nothing was written", hint: hint, details: details}
+	return &problem{code: code, text: list(texts, 3), hint: hint, details: details}
 }
 
 // spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.
@@ -501,6 +514,7 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 // readBack reads every partition that was tried, and settles what was not answered.
 func (w *writing) readBack(ctx context.Context) {
 	after := offsets.Snapshot{Origin: w.fresh.Origin}
+	w.g.session.cluster.NewLook() // a broker that hung up during the write may answer again
 	for _, pg := range w.plan.Groups {
 		g, _ := w.fresh.Group(pg.Group)
 		g.Rows = slices.Clone(g.Rows)
@@ -543,8 +557,8 @@ func (w *writing) results() error {
 	return w.view().Results(w.people())
 }
 
-// outcome is the error of a write that did not come as planned.
-func (w *writing) outcome() error {
+// outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
+func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
 	bad := 0
 	var details []output.ErrorDetail
@@ -563,7 +577,7 @@ func (w *writing) outcome() error {
 	switch {
 	case bad == 0:
 		return nil
-	case n.Written == 0 && n.Unknown == 0:
+	case !wrote && n.Written+n.Unknown == 0:
 		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
 	}
 	return &problem{

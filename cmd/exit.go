@@ -101,6 +101,9 @@ func explain(ctx context.Context, err error) problem {
 	var known *problem
 	var format output.FormatError
 	var broker *wire.Error
+	var name *offsetfile.NameError
+	var clash *offsetfile.ClashError
+	var locked *offsetfile.LockedError
 	switch {
 	case errors.As(err, &known):
 		return *known
@@ -112,6 +115,12 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitUsage, text: err.Error(), hint: "name the folder that holds GROUP/TOPIC/gtoffset"}
 	case errors.Is(err, offsetfile.ErrNoRoot):
 		return problem{code: exitFailed, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
+	case errors.As(err, &name):
+		return problem{code: exitUsage, text: err.Error(), hint: "leave out -s: a store of files has no place for it"}
+	case errors.As(err, &clash):
+		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
+	case errors.As(err, &locked):
+		return problem{code: exitRefused, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
 	case errors.As(err, &broker):
 		return problem{code: exitUnreachable, text: err.Error(), hint: broker.Hint}
 	case errors.Is(err, context.DeadlineExceeded):

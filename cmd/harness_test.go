@@ -24,6 +24,7 @@ import (
 
 	"gtoffset/cmd"
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/offsetfile"
 )
 
 // world is a cluster inside the process, a store, a backup folder, and a machine to run the program on.
@@ -603,4 +604,14 @@ func (w *world) document(text string) string {
 	path := filepath.Join(w.t.TempDir(), "document.json")
 	must(w.t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// lock takes the lock of a file, as a running job does.
+func (w *world) lock(group, topic string) *offsetfile.Locked {
+	w.t.Helper()
+	files, err := offsetfile.Open(w.store, offsetfile.WithHolder("the nightly job"))
+	must(w.t, err)
+	held, err := files.Lock(w.t.Context(), group, []string{topic})
+	must(w.t, err)
+	return held
 }
