@@ -5,6 +5,7 @@ package kafkaops_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -315,5 +317,42 @@ func TestLiveFrozen(t *testing.T) {
 	t.Logf("%v, %d groups away, %d ranges unknown, %d connections", took, away, unknown, n.Dials())
 	if took > 3*time.Second || away == 0 || away == 12 || unknown == 0 || unknown == 12 {
 		t.Errorf("%v, %d groups away, %d ranges unknown", took, away, unknown)
+	}
+}
+
+// A user without any right, on the secure cluster of wire's live test: what is refused is named, with the right that is missing.
+func TestLiveDenied(t *testing.T) {
+	host, portText, err := net.SplitHostPort(os.Getenv("GTOFFSET_TEST_SECURE"))
+	if err != nil {
+		t.Skip("GTOFFSET_TEST_SECURE is not set")
+	}
+	port, _ := strconv.Atoi(portText)
+	admin, err := kgo.NewClient(kgo.SeedBrokers(net.JoinHostPort(host, portText)))
+	must(t, err)
+	defer admin.Close()
+	r := &real{admin: admin, suffix: fmt.Sprint(time.Now().UnixNano() % 1e9)}
+	topic, group := "t-"+r.suffix, "g-"+r.suffix
+	r.create(t, topic, 2)
+	ctx := within(t)
+	w := kafkaops.New(kafkaops.Config{Bootstrap: []string{net.JoinHostPort(host, portText)}})
+	defer w.Close()
+	if got := w.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 5, "")}); got[0].Result != offsets.Written {
+		t.Fatalf("got %q", results(got))
+	}
+	c := kafkaops.New(kafkaops.Config{Bootstrap: []string{net.JoinHostPort(host, fmt.Sprint(port+2))},
+		Wire: wire.Config{SASL: plain.Mechanism{Username: "bob", Password: "bob-secret"}}})
+	defer c.Close()
+	groups, _, err := c.Groups(ctx, []string{group}, nil)
+	must(t, err)
+	if tr := groups[0].Trouble; tr == nil || !tr.Denied || !strings.Contains(tr.Reason, "DESCRIBE on group "+group) {
+		t.Errorf("group: %+v", groups[0])
+	}
+	ranges, err := c.Ranges(ctx, []string{topic}, false)
+	must(t, err)
+	if x := ranges.Range(key(topic, 0)); !x.Denied || !strings.Contains(x.Reason, "DESCRIBE on topic "+topic) {
+		t.Errorf("range: %+v", x)
+	}
+	if got := c.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 6, "")}); got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "on group "+group) {
+		t.Errorf("write: %q", results(got))
 	}
 }
