@@ -26,6 +26,7 @@ type Env struct {
 
 // System is the environment of a real process. hard is the context that a second interrupt ends.
 func System(hard context.Context) Env {
+	ignoreFileLimit()
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),

@@ -31,7 +31,7 @@ func (g *global) open() (*session, error) {
 	}
 	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(addresses, ","), Source: source}}
 	if g.store != "" {
-		if s.store, err = openStore(g.store, g.env.Step); err != nil {
+		if s.store, err = openStore(g.store, g.command, g.env.Step); err != nil {
 			return nil, err
 		}
 		s.origin.Store = s.store.Name()

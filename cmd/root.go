@@ -41,6 +41,7 @@ type global struct {
 	quiet         bool
 	verbose       bool
 
+	command string // as in "gtoffset clamp"
 	session *session
 }
 
@@ -61,7 +62,10 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			}
 			return unknownCommand(c, args[0])
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return g.validate() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			g.command = c.CommandPath()
+			return g.validate()
+		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(strings.TrimSpace(err.Error()), "gtoffset "+strings.TrimPrefix(c.CommandPath(), "gtoffset ")+" --help lists the flags")

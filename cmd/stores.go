@@ -7,10 +7,10 @@ import (
 )
 
 // openStore is the explicit list of the kinds of store.
-func openStore(url string, step func(string) error) (*offsetfile.Files, error) {
+func openStore(url, holder string, step func(string) error) (*offsetfile.Files, error) {
 	scheme, _, ok := strings.Cut(url, "://")
-	if ok && !strings.Contains(scheme, "/") {
+	if ok && scheme != "file" && !strings.Contains(scheme, "/") {
 		return nil, usage("store "+strings.TrimSpace(scheme)+"://… is of no known kind", "name a folder of gtoffset files: -s /path")
 	}
-	return offsetfile.Open(url, offsetfile.WithHook(step))
+	return offsetfile.Open(url, offsetfile.WithHolder(holder), offsetfile.WithHook(step))
 }

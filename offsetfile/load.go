@@ -94,7 +94,7 @@ func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 		h.Store.Holder = or(h.Store.Holder, holder)
 	}
 	if r.doc != nil {
-		t.Whole = r.whole
+		t.Whole, t.Salvaged = r.whole, strings.HasPrefix(r.token, tokenSalvaged)
 		t.Highest = r.doc.Highest()
 		topicID, cluster := r.doc.TopicID(), r.doc.Cluster()
 		for e := range r.doc.Entries() {

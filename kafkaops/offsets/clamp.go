@@ -63,10 +63,24 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 		return c.to(r, ToEarliest, fmt.Sprintf("low: %d expired (%d..%d)", st.Expired, e.Offset, r.Range.Earliest-1))
 	case High:
 		return clampHigh(r, st, c, p)
-	default:
-		c.Reason = "in range"
-		return c
 	}
+	place, _ := g.Store.Topic(r.Topic)
+	switch {
+	case st.Identity == Recreated:
+		return c.rewrite("kept by choice, and recorded for the topic as it is now")
+	case st.Foreign:
+		return c.rewrite("in range, and recorded for this cluster")
+	case side == Stored && place.Salvaged:
+		return c.rewrite("in range; what was salvaged is written whole again")
+	}
+	c.Reason = "in range"
+	return c
+}
+
+// rewrite keeps the number, and writes anew what stands beside it.
+func (c Change) rewrite(why string) Change {
+	c.Verdict, c.Reason, c.Rewrite = Write, why, true
+	return c
 }
 
 func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {

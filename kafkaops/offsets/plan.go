@@ -94,10 +94,11 @@ type Change struct {
 	Reason    string // why it is changed, kept, asked about or refused
 	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
 	Clamped   bool   // the new offset was forced into the range
+	Rewrite   bool   // the number stays, but what stands beside it is written anew: topic id, leader epoch, a salvaged file
 	Skips     int64  // readable records that the change passes over, at most
 	Repeats   int64  // records that the change makes the job read again, at most
 	Result    Result // "" until applied
-	Error     string // why, for Failed and NotTried
+	Error     string // why, for Failed and NotTried; for Written what is uncertain about it (in place, but perhaps not durable)
 	Verified  bool   // read back and found as planned
 }
 
@@ -208,15 +209,17 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
 			return c.refuse("the topic was recreated since the plan", "")
-		case c.stands(ValueOf(now)):
+		case c.stands(ValueOf(now)) && !(c.Rewrite && c.Side == Stored):
 			c.Result = Already
 			return c
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.New.Offset == None:
 			return c
-		case !row.Range.Known():
-			return c.refuse("the fresh look failed: "+row.Range.Reason, "")
+		case row.Range.Gone() && c.Target != Restored:
+			return c.refuse("gone since the plan: "+row.Range.gone(), "")
+		case !row.Range.Known() && !row.Range.Gone():
+			return c.refuse("the fresh look failed: "+orElse(row.Range.Reason, "no reason given"), "")
 		}
 		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
 			c.Reason += fmt.Sprintf("; earliest has moved on from %d", c.New.Offset)
@@ -237,8 +240,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 
 // stands reports whether a side holds what the change is to write. Where the number was to stay, its epoch and metadata count.
 func (c Change) stands(now Value) bool {
-	return now.Offset == c.New.Offset &&
-		(c.Old.Offset != c.New.Offset || c.Side == Stored || now.Epoch == c.New.Epoch && now.Metadata == c.New.Metadata)
+	return now.Offset == c.New.Offset && (!c.Rewrite || c.Side == Stored || now.Epoch == c.New.Epoch && now.Metadata == c.New.Metadata)
 }
 
 // refuse keeps the partition as it is, with the flags that would decide otherwise ("" if none would).

@@ -139,6 +139,7 @@ func (c Change) same() Change {
 	}
 	if c.Side == Committed && c.Old.Epoch != c.New.Epoch {
 		c.Reason += "; the same number, with a clean leader epoch"
+		c.Rewrite = true
 		return c
 	}
 	c.Verdict, c.Reason, c.New = Keep, c.Reason+": already there", c.Old

@@ -105,6 +105,7 @@ type StoredTopic struct {
 	Presence Presence // of the place as a whole
 	Reason   string
 	Whole    bool   // proven complete
+	Salvaged bool   // it was damaged, and what was left of it was read: a save makes it whole again
 	Token    string // stands for the content that was read; a save compares it
 	Highest  int32  // largest partition with an entry, None if there is none
 }
