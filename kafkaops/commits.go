@@ -18,6 +18,9 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 	if err := c.Connect(ctx); err != nil {
 		return nil, troubleOf(err)
 	}
+	if len(keys) == 0 { // an empty selection would ask for all
+		return map[offsets.Key]offsets.Entry{}, nil
+	}
 	if known, err := c.mayHaveCommits(ctx, group); err != nil || !known {
 		return map[offsets.Key]offsets.Entry{}, err
 	}
@@ -48,6 +51,9 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 			}
 			got := readOffsets([]string{group}, answers)[group]
 			code := got.code
+			if !got.told {
+				return nil, &offsets.Trouble{Reason: unnamed}
+			}
 			if coordinatorMoved(code) {
 				last, again = troubleCode(code, ""), true
 				break
@@ -90,8 +96,12 @@ func (c *Cluster) mayHaveCommits(ctx context.Context, group string) (bool, *offs
 	return found, nil
 }
 
+// unnamed is why nothing is known of a group that a broker passes over. It is not "no commits".
+const unnamed = "the coordinator's answer does not name the group"
+
 // fetched is what OffsetFetch says of one group.
 type fetched struct {
+	told    bool // the answer names the group
 	entries map[offsets.Key]offsets.Entry
 	code    int16
 }
@@ -136,7 +146,7 @@ func readOffsets(groups []string, answers []kmsg.Response) map[string]fetched {
 	for i, a := range answers {
 		r := a.(*kmsg.OffsetFetchResponse)
 		if r.Version < 8 {
-			f := fetched{code: r.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
+			f := fetched{told: true, code: r.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
 			for _, t := range r.Topics {
 				for _, p := range t.Partitions {
 					epoch := int32(offsets.None)
@@ -149,7 +159,7 @@ func readOffsets(groups []string, answers []kmsg.Response) map[string]fetched {
 			all[groups[i]] = f
 		}
 		for _, g := range r.Groups {
-			f := fetched{code: g.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
+			f := fetched{told: true, code: g.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
 			for _, t := range g.Topics {
 				for _, p := range t.Partitions {
 					f.add(offsets.Key{Topic: t.Topic, Partition: p.Partition}, p.Offset, p.LeaderEpoch, p.Metadata, p.ErrorCode)

@@ -452,10 +452,11 @@ func interpret(g *GroupCommits, a *answers, hint offsets.Group) outcome {
 		g.Trouble = troubleCode(code, "DESCRIBE on group "+g.ID)
 		return settled
 	}
-	g.Commits = a.fetched.entries
-	if a.fetched.entries == nil {
-		g.Commits = map[offsets.Key]offsets.Entry{}
+	if !a.fetched.told {
+		g.Trouble = &offsets.Trouble{Reason: unnamed}
+		return settled
 	}
+	g.Commits = a.fetched.entries
 	g.Members, g.Notes = nil, nil
 	known := func(t offsets.GroupType, state, protocol, assignor string, epoch int32) outcome {
 		g.Existence, g.Type, g.State, g.Protocol, g.Assignor, g.Epoch = offsets.Exists, t, state, protocol, assignor, epoch

@@ -91,7 +91,7 @@ type opening struct {
 	conn  *conn // valid once done
 	hello *kmsg.MetadataResponse
 	err   error
-	start time.Time
+	look  int // in which it was begun: an old failure says nothing of today
 }
 
 // New makes a client. The addresses are "host:port".
@@ -119,6 +119,11 @@ func (c *Client) Close() {
 		n.conn.close()
 		n.conn = nil
 		<-n.sem
+		c.mu.Lock()
+		if n.opening != nil { // dialled and never used
+			n.opening.conn.close()
+		}
+		c.mu.Unlock()
 	}
 }
 
@@ -251,7 +256,8 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.Request, error)) ([]kmsg.Response, error) {
 	var learned Versions // an assumption that proved wrong is not made again
 	for again := true; ; again = false {
-		if err := c.open(ctx, n); err != nil {
+		fresh, err := c.open(ctx, n)
+		if err != nil {
 			return nil, err
 		}
 		k := n.conn
@@ -260,7 +266,7 @@ func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.
 		}
 		if !k.renew.IsZero() && time.Now().After(k.renew) { // KIP-368: on the open connection, even if the session is over
 			if err := c.renewSession(ctx, n); err != nil {
-				if again && k.worked && isHangup(err) {
+				if again && !fresh && isHangup(err) {
 					continue
 				}
 				return nil, err
@@ -310,8 +316,8 @@ func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.
 		}
 		n.conn.close()
 		n.conn = nil
-		if again && worked && isHangup(failed) && !write && ctx.Err() == nil {
-			continue
+		if again && !fresh && isHangup(failed) && !write && ctx.Err() == nil {
+			continue // it broke since it was opened, or last used
 		}
 		stage := StageExchange
 		if !worked && !k.worked {
@@ -351,10 +357,11 @@ func fits(requests []kmsg.Request, v Versions) bool {
 	return true
 }
 
-// open makes sure that the node has a connection: the one at hand, the one on its way, or a new one. The caller holds the node.
-func (c *Client) open(ctx context.Context, n *node) error {
+// open makes sure that the node has a connection: the one at hand, the one on its way, or a new one. fresh says that it was opened
+// just now. The caller holds the node.
+func (c *Client) open(ctx context.Context, n *node) (fresh bool, err error) {
 	c.mu.Lock()
-	addr, o := n.addr, n.opening
+	addr, o, look := n.addr, n.opening, c.look
 	n.opening = nil
 	c.mu.Unlock()
 	if o != nil {
@@ -364,29 +371,29 @@ func (c *Client) open(ctx context.Context, n *node) error {
 			c.mu.Lock()
 			n.opening = o
 			c.mu.Unlock()
-			return &Error{Broker: n.id, Addr: addr, Stage: StageDial, Err: ctx.Err()}
+			return false, &Error{Broker: n.id, Addr: addr, Stage: StageDial, Err: ctx.Err()}
 		}
 		if n.conn != nil {
 			o.conn.close()
-			return nil
+			return false, nil
 		}
 		if o.err == nil {
 			n.conn = o.conn
 			n.conn.broker = n.id
 			n.versions = n.conn.versions
-			return nil
+			return false, nil
 		}
-		if !errors.Is(o.err, context.Canceled) { // its context may have been another's
+		if o.look == look && !errors.Is(o.err, context.Canceled) { // its context may have been another's
 			if e := (*Error)(nil); errors.As(o.err, &e) {
 				e := *e
 				e.Broker, e.Addr = n.id, addr
-				return &e
+				return false, &e
 			}
-			return o.err
+			return false, o.err
 		}
 	}
 	if n.conn != nil {
-		return nil
+		return false, nil
 	}
 	lim, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -395,11 +402,11 @@ func (c *Client) open(ctx context.Context, n *node) error {
 		if e := (*Error)(nil); ctx.Err() != nil && errors.As(err, &e) {
 			e.Limit = 0
 		}
-		return err
+		return false, err
 	}
 	n.conn = k
 	n.versions = k.versions // a broker that was restarted may be another version: learn it again
-	return nil
+	return true, nil
 }
 
 // learn takes addresses over from an answer.

@@ -59,7 +59,9 @@ func (c *Client) race(ctx context.Context) (won *opening, running []*opening, er
 		select {
 		case <-next.C:
 			if len(todo) > 0 {
+				c.mu.Lock()
 				o := c.start(ctx, None, todo[0], true)
+				c.mu.Unlock()
 				todo, running = todo[1:], append(running, o)
 				c.wg.Go(func() { <-o.done; finished <- o })
 				next.Reset(stagger)
@@ -103,9 +105,9 @@ func without(all []*opening, o *opening) []*opening {
 	return rest
 }
 
-// start opens a connection in the background, and with hello also asks for the cluster.
+// start opens a connection in the background, and with hello also asks for the cluster. The caller holds mu.
 func (c *Client) start(ctx context.Context, id int32, addr string, hello bool) *opening {
-	o := &opening{addr: addr, done: make(chan struct{}), start: time.Now()}
+	o := &opening{addr: addr, done: make(chan struct{}), look: c.look}
 	c.wg.Go(func() {
 		defer close(o.done)
 		lim, cancel := context.WithTimeout(c.base, c.cfg.Timeout)
