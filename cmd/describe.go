@@ -31,6 +31,9 @@ func newDescribe(g *global) *cobra.Command {
 		Long: `Shows, for each partition of a group, what the job stored, what the group committed, and what the cluster still has, and says
 in words what is wrong and what a restart would lose or repeat. Reads only. Without a group it lists the groups.
 
+Lag is a distance of offsets, not a count of records: holes that compaction leaves and the markers of transactions are in it, so
+that the lag of a job that has read everything may stay at 1.
+
 Exit status: 0; 10 a check is not met; 3 something could not be read, the rest is shown; 5 nothing could be; 1 no such group.`,
 		Example: `  gtoffset describe
   gtoffset describe -g billing -s /var/lib/billing/offsets
@@ -91,7 +94,7 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	checks := offsets.RunChecks(shot, offsets.Limits{Healthy: o.check, MaxLag: o.maxLag, MaxUnprocessed: o.maxUnprocessed})
-	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: shown(checks), Hint: func(grp offsets.Group) string { return g.clampHint(shot, grp) }}
+	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: shown(checks), Hint: func(grp offsets.Group) string { return g.hint(shot, grp) }}
 	if o.problems {
 		view.Show = func(grp offsets.Group, r offsets.Row) bool { return !r.Healthy(shot.Origin.Cluster, grp.Store != nil) }
 	}
@@ -262,6 +265,27 @@ func checksError(checks []offsets.Check) error {
 		errs = append(errs, &problem{code: exitNotMet, text: text})
 	}
 	return errors.Join(errs...)
+}
+
+// hint is the next step for a group, "" for none.
+func (g *global) hint(shot offsets.Snapshot, grp offsets.Group) string {
+	if hint := g.clampHint(shot, grp); hint != "" {
+		return hint
+	}
+	ones := 0
+	for _, r := range grp.Rows {
+		switch offsets.Judge(r.Committed, r.Range, shot.Origin.Cluster).Lag {
+		case 1:
+			ones++
+		case 0, offsets.None:
+		default:
+			return "" // there are records to be read
+		}
+	}
+	if ones == 0 {
+		return ""
+	}
+	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
 }
 
 // clampHint is the command that would bring a group back into range, "" if nothing is out of it.

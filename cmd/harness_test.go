@@ -95,7 +95,7 @@ func startWith(t *testing.T, o kafkatest.Options) *world {
 		now: time.Date(2031, 11, 29, 12, 0, 0, 0, time.UTC), names: map[[16]byte]string{},
 	}
 	w.b.Rewrite(kmsg.ConsumerGroupDescribe.Int16(), w.nameTopics)
-	w.vars = map[string]string{"GTOFFSET_BOOTSTRAP_SERVER": w.b.Bootstrap(), "XDG_STATE_HOME": w.state, "HOME": w.state}
+	w.vars = map[string]string{"GTOFFSET_BOOTSTRAP_SERVER": w.b.Bootstrap(), "XDG_STATE_HOME": w.state, "HOME": w.state, "NO_COLOR": "1"}
 	return w
 }
 
