@@ -38,6 +38,14 @@ func newPaints(on bool) *paints {
 	return &p
 }
 
+// append is paint at the end of b.
+func (p *paints) append(b []byte, t tone, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return append(append(append(b, p[t].on...), s...), p[t].off...)
+}
+
 func (p *paints) paint(t tone, s string) string {
 	if s == "" {
 		return s

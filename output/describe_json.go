@@ -112,8 +112,8 @@ func reason(t *offsets.Trouble) string {
 	return orElse(t.Reason, "could not be read")
 }
 
-// jsonRow has every field of docs/formats.md; topic ids, owners and the like that are rarely there are left out when they are not. With jsonEntry it
-// is where the time goes, so keys are appended with their commas.
+// jsonRow leaves out owner, and of an entry topic_id, other_cluster, problem and reason, where there is nothing to say; all other
+// fields are always there. With jsonEntry it is where the time goes, so keys are appended with their commas.
 func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	e.open('{')
 	e.string("topic", r.Topic)

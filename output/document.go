@@ -228,8 +228,9 @@ func (e DocumentError) Error() string {
 const maxDocument = 512 << 20
 
 // ReadOffsets reads a document gtoffset.offsets/1 in JSON. It is strict where a guess could move an offset: another schema, a
-// field that is missing, a number that is negative or no whole 64-bit number, a partition named twice and anything behind the
-// document are errors of type DocumentError. Fields that it does not know are passed over, as later versions may add some.
+// field that is missing or there twice, a number that is negative or no whole 64-bit number, a partition named twice and
+// anything behind the document are errors of type DocumentError. Fields that it does not know are passed over, as later
+// versions may add some.
 func ReadOffsets(r io.Reader) (Offsets, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
@@ -244,6 +245,9 @@ func ReadOffsets(r io.Reader) (Offsets, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
 		return Offsets{}, DocumentError{"", "the text is not UTF-8"}
+	}
+	if err := repeated(data); err != nil {
+		return Offsets{}, err
 	}
 	var head struct {
 		Schema *string `json:"schema"`
@@ -279,6 +283,49 @@ func unmarshal(data []byte, into any) error {
 		return DocumentError{position(data, kind.Offset), fmt.Sprintf("%s is a %s, want %s", orElse(kind.Field, "the document"), kind.Value, kind.Type)}
 	}
 	return DocumentError{"", err.Error()}
+}
+
+// repeated refuses an object with a name in it twice: encoding/json would take the last without a word. It takes upper and
+// lower case for the same, so they are the same here too.
+func repeated(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	type level struct {
+		names map[string]bool // nil in a list
+		name  bool            // a name comes next
+	}
+	var levels []level
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return nil // the end, or a fault that unmarshal words better
+		}
+		var top *level
+		if len(levels) > 0 {
+			top = &levels[len(levels)-1]
+		}
+		name, isName := token.(string)
+		switch delim, _ := token.(json.Delim); {
+		case delim == '}' || delim == ']':
+			levels = levels[:len(levels)-1]
+			continue
+		case top != nil && top.name && isName:
+			name = strings.ToLower(name)
+			if top.names[name] {
+				return DocumentError{position(data, dec.InputOffset()), fmt.Sprintf("%q stands there twice", name)}
+			}
+			top.names[name], top.name = true, false
+			continue
+		case top != nil && top.names != nil:
+			top.name = true // behind this value
+		}
+		switch token {
+		case json.Delim('{'):
+			levels = append(levels, level{map[string]bool{}, true})
+		case json.Delim('['):
+			levels = append(levels, level{})
+		}
+	}
 }
 
 // position turns an offset behind a byte into its line and column.
@@ -331,7 +378,7 @@ func (d offsetsDocument) value() (Offsets, error) {
 			return Offsets{}, DocumentError{at, fmt.Sprintf("group %q is named twice", name)}
 		}
 		seen[name] = true
-		bg := offsets.BackupGroup{Group: name, Type: offsets.GroupType(g.Type)}
+		bg := offsets.BackupGroup{Group: name, Type: offsets.GroupType(orElse(g.Type, string(offsets.TypeUnknown)))}
 		for j, r := range g.Partitions {
 			row, err := r.value(o)
 			if err != nil {

@@ -120,6 +120,8 @@ func TestReadOffsetsRefuses(t *testing.T) {
 		{"a fraction", swap(`"offset":120`, `"offset":120.5`), "offset 120.5 is not a whole number"},
 		{"a string", swap(`"offset":120`, `"offset":"120"`), "is not a whole number"},
 		{"too large", swap(`"offset":120`, `"offset":9223372036854775808`), "offset 9223372036854775808 does not fit into 64 bits"},
+		{"a field twice", swap(`"offset":120`, `"offset":120,"Offset":5`), `"offset" stands there twice`},
+		{"a field twice, late", swap(`"written":0`, `"written":0,"later":[[{"a":[{}],"b":{}}]],"written":5`), `"written" stands there twice`},
 		{"no offset", swap(`"offset":120,`, ``), "offset is missing"},
 		{"no written", swap(`,"written":500`, ``), "written is missing"},
 		{"no partition", swap(`"partition":0,`, ``), "partition is missing"},

@@ -14,8 +14,8 @@ const (
 	gaugeWidth = gaugeCells + 4
 )
 
-// Gauge draws where stored (S) and committed (C, B for both at one mark) lie in [earliest, end]; a mark outside the ends is low or high. It is always
-// gaugeWidth (18) columns wide, blank when the range is not known.
+// Gauge draws where stored (S) and committed (C, or B for both at one mark) lie in [earliest, end]; a mark outside the ends is
+// low or high. It is always 18 columns wide, and blank when the range is not known.
 func Gauge(r offsets.Range, stored, committed offsets.Entry, ascii bool) string {
 	if !r.Known() {
 		return strings.Repeat(" ", gaugeWidth)
@@ -25,29 +25,29 @@ func Gauge(r offsets.Range, stored, committed offsets.Entry, ascii bool) string 
 		left, line, right = "[", "-", "]"
 	}
 	s, c := mark(r, stored), mark(r, committed)
-	var b strings.Builder
-	b.Grow(gaugeWidth * 3)
+	var room [gaugeWidth * 3]byte
+	b := room[:0]
 	for i := range gaugeCells + 2 {
 		if i == 1 {
-			b.WriteString(left)
+			b = append(b, left...)
 		}
 		if i == gaugeCells+1 {
-			b.WriteString(right)
+			b = append(b, right...)
 		}
 		switch {
 		case s == i && c == i:
-			b.WriteByte('B')
+			b = append(b, 'B')
 		case s == i:
-			b.WriteByte('S')
+			b = append(b, 'S')
 		case c == i:
-			b.WriteByte('C')
+			b = append(b, 'C')
 		case i == 0 || i == gaugeCells+1:
-			b.WriteByte(' ')
+			b = append(b, ' ')
 		default:
-			b.WriteString(line)
+			b = append(b, line...)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // mark is the cell of an entry: 0 left of the line, 1…gaugeCells on it, gaugeCells+1 right of it, -1 nowhere.

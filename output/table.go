@@ -184,9 +184,10 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 			if t != toneNone && i == g.toned {
 				bare := strings.TrimRight(cell, " ")
 				free += len(cell) - len(bare)
-				cell = paint.paint(t, bare)
+				out = paint.append(out, t, bare)
+			} else {
+				out = append(out, cell...)
 			}
-			out = append(out, cell...)
 			if i < last {
 				out = appendBlanks(out, free+g.Columns[i].after())
 			}
