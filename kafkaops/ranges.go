@@ -85,18 +85,25 @@ func (c *Cluster) Ranges(ctx context.Context, topics []string, stable bool) (Ran
 // Remeasure measures the given partitions once more, at the leaders that are known from Ranges; where these have moved, or are
 // not known, after fresh Metadata. The map has every key. The error means that no broker could be asked.
 func (c *Cluster) Remeasure(ctx context.Context, keys []offsets.Key, stable bool) (map[offsets.Key]offsets.Range, error) {
+	m := measuring{c: c, stable: stable}
+	return m.some(ctx, keys)
+}
+
+// some measures single partitions, at the leaders that are known already if all are.
+func (m *measuring) some(ctx context.Context, keys []offsets.Key) (map[offsets.Key]offsets.Range, error) {
+	c := m.c
 	if err := c.Connect(ctx); err != nil {
 		return nil, err
 	}
 	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), offsets.Key.Compare), func(a, b offsets.Key) bool { return a == b })
-	m := measuring{c: c, stable: stable, topics: map[string]Topic{}, ranges: map[string][]offsets.Range{}}
+	m.topics, m.ranges = map[string]Topic{}, map[string][]offsets.Range{}
 	highest := map[string]int32{}
 	known := true
 	c.mu.Lock()
 	for _, k := range keys {
 		highest[k.Topic] = max(highest[k.Topic], k.Partition)
-		_, ok := c.leaders[k]
-		known = known && ok
+		l, ok := c.leaders[k]
+		known = known && ok && l.id != offsets.None
 	}
 	for name, p := range highest {
 		m.ranges[name] = make([]offsets.Range, p+1)
@@ -132,6 +139,10 @@ type measuring struct {
 	stable bool
 	topics map[string]Topic           // facts, without Ranges
 	ranges map[string][]offsets.Range // by partition number
+
+	// probe asks a leader about partitions and returns those that have another leader now; nil: for earliest and end. It sets
+	// the State of each range, and Reason where it is not RangeKnown.
+	probe func(ctx context.Context, node int32, keys []offsets.Key) (again []offsets.Key)
 }
 
 // locate asks Metadata for topics: ids, partitions, leaders. Ranges that were known start anew. A topic that is not known is
@@ -236,6 +247,10 @@ func parseTopicID(s string) (id [16]byte, ok bool) {
 // measure fills in earliest and end of the given partitions, each at its leader. Those whose leader has moved, or does not
 // answer, are tried again after fresh Metadata, a few times.
 func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
+	probe := m.probe
+	if probe == nil {
+		probe = m.at
+	}
 	for try := 0; ; try++ {
 		work := map[int32][]offsets.Key{}
 		for _, k := range keys {
@@ -255,7 +270,7 @@ func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
 				return 18 + 12 + len(topic)
 			}
 			for part := range chunks(keys, maxRequest, size) {
-				again := m.at(ctx, node, part)
+				again := probe(ctx, node, part)
 				mu.Lock()
 				moved = append(moved, again...)
 				mu.Unlock()

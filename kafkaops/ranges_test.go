@@ -32,6 +32,11 @@ func TestRangesKeepEveryPartition(t *testing.T) {
 	if x := r.Range(key("orders", 2)); x.Known() || x.Reason != "no leader" || x.Leader != offsets.None || x.Gone() {
 		t.Errorf("without leader: %+v", x)
 	}
+	again, err := c.Remeasure(within(t), []offsets.Key{key("orders", 2)}, false)
+	must(t, err)
+	if x := again[key("orders", 2)]; x.Known() || x.Reason != "no leader" {
+		t.Errorf("without leader, again: %+v", x)
+	}
 	if x := r.Range(key("orders", 3)); x.Known() || !strings.Contains(x.Reason, "disk") {
 		t.Errorf("failing: %+v", x)
 	}
