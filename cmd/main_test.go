@@ -1,0 +1,87 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"gtoffset/cmd"
+)
+
+// TestMain lets this test binary be the program: where a test needs a process of its own, to kill it or to give it to another
+// user.
+func TestMain(m *testing.M) {
+	if os.Getenv("GTOFFSET_TEST_RUN") == "" {
+		os.Exit(m.Run())
+	}
+	env := cmd.System(context.Background())
+	if die := os.Getenv("GTOFFSET_TEST_KILL"); die != "" {
+		env.Step = func(step string) error {
+			if step == die {
+				return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), block())
+			}
+			return nil
+		}
+	}
+	os.Exit(cmd.Main(context.Background(), env, os.Args[1:]))
+}
+
+// block waits for the signal that is on its way.
+func block() error { select {} }
+
+// process runs the program as a process of its own. user is whom it belongs to, 0 for us. It returns the exit code, -1 after a
+// kill.
+func (w *world) process(user uint32, kill string, args ...string) result {
+	w.t.Helper()
+	bin, err := os.Executable()
+	must(w.t, err)
+	if user != 0 { // the folder of the test binary may be closed to others
+		bin = copyFile(w.t, bin)
+	}
+	c := exec.Command(bin, args...)
+	c.Env = []string{"GTOFFSET_TEST_RUN=1", "GTOFFSET_TEST_KILL=" + kill}
+	for name, value := range w.vars {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	var out, talk bytes.Buffer
+	c.Stdout, c.Stderr, c.Dir = &out, &talk, "/"
+	if user != 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	}
+	var exit *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return result{w.t, args, out.String(), talk.String(), c.ProcessState.ExitCode()}
+}
+
+func copyFile(t *testing.T, path string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gtoffset-test")
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	must(t, os.Chmod(dir, 0o755))
+	from, err := os.Open(path)
+	must(t, err)
+	defer from.Close()
+	to, err := os.OpenFile(filepath.Join(dir, "gtoffset"), os.O_CREATE|os.O_WRONLY, 0o755)
+	must(t, err)
+	_, err = io.Copy(to, from)
+	must(t, errors.Join(err, to.Close()))
+	return to.Name()
+}
+
+// open lets every user enter the folders of a test, which are closed to others.
+func open(t *testing.T, dir string) {
+	t.Helper()
+	for dir != os.TempDir() && dir != "/" {
+		must(t, os.Chmod(dir, 0o755))
+		dir = filepath.Dir(dir)
+	}
+}
