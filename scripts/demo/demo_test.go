@@ -93,7 +93,7 @@ func TestDemoCleansUpWhenInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, self)
 	c.Env = append(os.Environ(), "DEMO_ITSELF=1")
