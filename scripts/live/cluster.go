@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,6 +45,7 @@ type node struct {
 	addr   string // of the plain listener
 	remote string // of the delayed listener, "" without one
 	config string
+	data   string // folder
 	log    string
 	proc   *Process
 	frozen bool
@@ -84,8 +86,7 @@ func Kafka(ctx context.Context, version string, brokers int, opts ...Option) (*C
 		o.id = newID()
 	}
 	c, err := launch(ctx, version, libs, brokers, o)
-	if err != nil && ctx.Err() == nil {
-		// Somebody may have taken a port between our look and the broker's.
+	if errors.Is(err, errEnded) { // somebody may have taken a port between our look and the broker's
 		c, err = launch(ctx, version, libs, brokers, o)
 	}
 	if err != nil {
@@ -93,6 +94,9 @@ func Kafka(ctx context.Context, version string, brokers int, opts ...Option) (*C
 	}
 	return c, nil
 }
+
+// errEnded says that a broker's process is gone although nobody stopped it.
+var errEnded = errors.New("ended by itself")
 
 func newID() string {
 	var b [16]byte
@@ -116,7 +120,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	if err := c.configure(ctx, brokers, o); err != nil {
 		return nil, err
 	}
-	if err := c.each(func(n *node) error { return c.format(ctx, n) }); err != nil {
+	if err := c.format(ctx); err != nil {
 		return nil, err
 	}
 	for _, n := range c.nodes {
@@ -161,6 +165,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			id:     int32(i + 1),
 			addr:   fmt.Sprintf("127.0.0.1:%d", plain),
 			config: filepath.Join(c.dir, fmt.Sprintf("broker%d.properties", i+1)),
+			data:   filepath.Join(c.dir, fmt.Sprintf("data%d", i+1)),
 			log:    filepath.Join(c.dir, fmt.Sprintf("broker%d.log", i+1)),
 		}
 		listeners := fmt.Sprintf("PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", n.addr, controller)
@@ -182,7 +187,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			"inter.broker.listener.name=PLAINTEXT",
 			"controller.listener.names=CONTROLLER",
 			"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,REMOTE:PLAINTEXT",
-			"log.dirs=" + filepath.Join(c.dir, fmt.Sprintf("data%d", n.id)),
+			"log.dirs=" + n.data,
 			fmt.Sprintf("offsets.topic.replication.factor=%d", copies),
 			"offsets.topic.num.partitions=12",
 			fmt.Sprintf("transaction.state.log.replication.factor=%d", copies),
@@ -247,12 +252,37 @@ func (c *Cluster) java(memory, class string, args ...string) *exec.Cmd {
 	}, args...)...)
 }
 
-func (c *Cluster) format(ctx context.Context, n *node) error {
-	cmd := c.java("256m", "kafka.tools.StorageTool", "format", "-t", c.ID, "-c", n.config)
+// format lets Kafka's tool make the first broker's data folder. The others' differ from it in two lines of one file, which are not
+// worth a Java process each.
+func (c *Cluster) format(ctx context.Context) error {
+	first := c.nodes[0]
+	cmd := c.java("256m", "kafka.tools.StorageTool", "format", "-t", c.ID, "-c", first.config)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := run(ctx, cmd); err != nil {
-		return fmt.Errorf("format the storage of broker %d: %w\n%s", n.id, err, tail(said.String(), 20))
+		return fmt.Errorf("format the storage of broker %d: %w\n%s", first.id, err, tail(said.String(), 20))
+	}
+	const properties = "meta.properties"
+	text, err := os.ReadFile(filepath.Join(first.data, properties))
+	if err != nil {
+		return err
+	}
+	for _, n := range c.nodes[1:] {
+		if err := os.CopyFS(n.data, os.DirFS(first.data)); err != nil {
+			return err
+		}
+		lines := strings.Split(string(text), "\n")
+		for i, line := range lines {
+			switch key, _, _ := strings.Cut(line, "="); key {
+			case "node.id":
+				lines[i] = fmt.Sprintf("node.id=%d", n.id)
+			case "directory.id":
+				lines[i] = "directory.id=" + newID()
+			}
+		}
+		if err := os.WriteFile(filepath.Join(n.data, properties), []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -312,7 +342,7 @@ func (c *Cluster) at(ctx context.Context, n *node, what string, ask func() *kmsg
 	err = Eventually(ctx, what, func(ctx context.Context) (bool, error) {
 		if n.down() {
 			said, _ := os.ReadFile(n.log) // without it the error is only shorter
-			giveUp(fmt.Errorf("broker %d ended: %w\n%s", n.id, n.proc.err, tail(string(said), 20)))
+			giveUp(fmt.Errorf("broker %d %w (%v)\n%s", n.id, errEnded, n.proc.err, tail(string(said), 20)))
 		}
 		answer, err := one.SeedBrokers()[0].Request(ctx, ask())
 		if err != nil {
@@ -324,21 +354,6 @@ func (c *Cluster) at(ctx context.Context, n *node, what string, ask func() *kmsg
 		return cause
 	}
 	return err
-}
-
-// each does the same for all brokers at once and returns the first error.
-func (c *Cluster) each(do func(*node) error) error {
-	errs := make(chan error)
-	for _, n := range c.nodes {
-		go func() { errs <- do(n) }()
-	}
-	var first error
-	for range c.nodes {
-		if err := <-errs; first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // Bootstrap is the addresses of all brokers, comma-separated.

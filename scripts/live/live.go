@@ -20,7 +20,7 @@ import (
 // The releases that are tested.
 const (
 	Current  = "4.4.0" // the one whose answers the program is made for
-	Previous = "3.9.2" // the last line with ZooKeeper's heirs still about: fewer versions of each request, topic ids, no share groups
+	Previous = "3.9.2" // the last before 4.0: fewer versions of each request, no share groups
 )
 
 // patience bounds every wait for something that Kafka does by itself. A start takes seconds on an idle machine; beside other

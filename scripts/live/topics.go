@@ -178,6 +178,12 @@ func (c *Cluster) Produce(ctx context.Context, topic string, n int, partitions .
 			partitions = append(partitions, p.Partition)
 		}
 	}
+	var records []*kgo.Record
+	for i := range n {
+		for _, p := range partitions {
+			records = append(records, &kgo.Record{Topic: topic, Partition: p, Value: fmt.Appendf(nil, "record %d", i)})
+		}
+	}
 	// A client for each call: a longer-lived one remembers topics that were deleted meanwhile.
 	one, err := kgo.NewClient(c.options(
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -185,17 +191,12 @@ func (c *Cluster) Produce(ctx context.Context, topic string, n int, partitions .
 		kgo.ProducerLinger(5*time.Millisecond),
 		kgo.DisableIdempotentWrite(), // no producer state: the log holds our records and nothing else
 		kgo.MaxProduceRequestsInflightPerBroker(1),
+		kgo.MaxBufferedRecords(len(records)+1), // few large batches
 	)...)
 	if err != nil {
 		return err
 	}
 	defer one.Close()
-	var records []*kgo.Record
-	for i := range n {
-		for _, p := range partitions {
-			records = append(records, &kgo.Record{Topic: topic, Partition: p, Value: fmt.Appendf(nil, "record %d", i)})
-		}
-	}
 	if err := one.ProduceSync(ctx, records...).FirstErr(); err != nil {
 		return fmt.Errorf("produce to topic %q: %w", topic, err)
 	}
