@@ -87,7 +87,7 @@ const readTries = 6
 
 // pause waits a little longer with each try, with jitter, and reports whether there is time left.
 func pause(ctx context.Context, try int) bool {
-	d := min(50*time.Millisecond<<min(try, 5), time.Second)
+	d := min(50*time.Millisecond<<min(try, 5), 400*time.Millisecond) // a coordinator that comes back must not be missed for long
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()
 	select {
