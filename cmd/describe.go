@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,15 +106,15 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 }
 
 // listGroups shows the groups that there are.
-func listGroups(ctx context.Context, g *global) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(g.timeout))
+func listGroups(interrupt context.Context, g *global) error {
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
 	defer cancel()
 	s, err := g.connect(ctx)
 	if err != nil {
 		return err
 	}
 	groups, missing, err := s.cluster.ListGroups(ctx)
-	if err != nil {
+	if err := cmp.Or(interrupt.Err(), err); err != nil {
 		return err
 	}
 	groups, err = s.addStored(ctx, groups, len(missing) == 0)

@@ -415,7 +415,11 @@ func (r result) plan() planDoc {
 // failure reads the error document, which is the last line of stderr.
 func (r result) failure() errorDoc {
 	r.t.Helper()
-	all := strings.Split(strings.TrimRight(r.err, "\n"), "\n")
+	talk := r.err
+	if i := strings.LastIndex(talk, "? [y/N] "); i >= 0 { // a terminal would show the answer, and its line end
+		talk = talk[i+len("? [y/N] "):]
+	}
+	all := strings.Split(strings.TrimRight(talk, "\n"), "\n")
 	var doc errorDoc
 	if err := json.Unmarshal([]byte(all[len(all)-1]), &doc); err != nil {
 		r.t.Fatalf("the last line of stderr is no document: %v\n%v", err, r)

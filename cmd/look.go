@@ -75,6 +75,14 @@ type lookOptions struct {
 
 // look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.
 func (g *global) look(ctx context.Context, sc *scope, o lookOptions) (offsets.Snapshot, error) {
+	shot, err := g.lookWithin(ctx, sc, o)
+	if ctx.Err() != nil { // an interrupt would show as brokers that do not answer
+		return shot, ctx.Err()
+	}
+	return shot, err
+}
+
+func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offsets.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(g.timeout))
 	defer cancel()
 	s, err := g.connect(ctx)

@@ -1,0 +1,481 @@
+package cmd_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/kafkatest"
+)
+
+// low is a world with a group that is low on both sides in partition 0.
+func low(t *testing.T) *world {
+	t.Helper()
+	return start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600).save("billing", "orders", 200, 700)
+}
+
+// untouched checks that nothing of a low world has changed, and no backup was made.
+func (w *world) untouched() {
+	w.t.Helper()
+	same(w.t, "committed", w.committed("billing", "orders"), "0=100 1=600")
+	same(w.t, "stored", w.stored("billing", "orders"), "0=200 1=700")
+	same(w.t, "writes", w.writes(), 0)
+	same(w.t, "backups", len(w.backups()), 0)
+}
+
+func TestUsageErrorsComeBeforeAnyConnection(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	w.b.Reset()
+	backup := w.backupFile(`{"topic":"orders","partition":0,"side":"committed","offset":1,"epoch":null,"metadata":null,"written":100}`)
+	for _, args := range [][]string{
+		{"nonsense"},
+		{"describe", "extra"},
+		{"describe", "--nonsense"},
+		{"describe", "-g"},
+		{"describe", "-g", "billing", "-o", "nonsense"},
+		{"describe", "-g", "billing", "-o", "prom2"},
+		{"describe", "-g", "billing", "--color", "pink"},
+		{"describe", "-g", "billing", "--timeout", "0"},
+		{"describe", "-g", "billing", "--timeout", "999"},
+		{"describe", "-g", "billing", "--timeout", "soon"},
+		{"describe", "-g", "billing", "--timeout", "-5s"},
+		{"describe", "-g", "billing", "-t", ""},
+		{"describe", "-g", "billing", "-t", ":1"},
+		{"describe", "-g", "billing", "-t", "orders:"},
+		{"describe", "-g", "billing", "-t", "orders:x"},
+		{"describe", "-g", "billing", "-t", "orders:3-1"},
+		{"describe", "-g", "billing", "-t", "orders:-1"},
+		{"describe", "-g", "billing", "-t", "orders:0-2147483647"},
+		{"describe", "-g", "billing", "--all-groups"},
+		{"describe", "-g", "billing", "--group-regex", "b.*"},
+		{"describe", "--all-groups", "--group-regex", "b.*"},
+		{"describe", "--group-regex", "("},
+		{"describe", "-t", "orders"},
+		{"describe", "--check"},
+		{"describe", "--problems"},
+		{"describe", "--max-lag", "5"},
+		{"describe", "-g", "billing", "--max-lag", "-1"},
+		{"describe", "-g", "billing", "--max-lag", "x"},
+		{"describe", "-g", "billing", "--max-unprocessed", "5"},
+		{"describe", "-g", "billing", "--isolation", "read_everything"},
+		{"describe", "-g", "billing", "-s", "ftp://host/x"},
+		{"clamp", "--execute"},
+		{"clamp", "-t", "orders", "--execute"},
+		{"clamp", "-g", "billing", "extra", "--execute"},
+		{"clamp", "-g", "billing"},
+		{"clamp", "-g", "billing", "--execute", "--dry-run"},
+		{"clamp", "-g", "billing", "--execute", "--check"},
+		{"clamp", "-g", "billing", "--stored", "--execute"},
+		{"clamp", "-g", "billing", "--high", "low", "--execute"},
+		{"clamp", "-g", "billing", "--high", "keep", "--execute"},
+		{"clamp", "-g", "billing", "--recreated", "low", "--execute"},
+		{"clamp", "-g", "billing", "--missing", "end", "--execute"},
+		{"clamp", "-g", "billing", "--isolation", "read_committed", "--execute"},
+		{"clamp", "-g", "billing", "--wait-empty", "soon", "--execute"},
+		{"clamp", "-g", "billing", "--idle", "-3s", "--execute"},
+		{"clamp", "-g", "billing", "-o", "csv", "--execute"},
+		{"import"},
+		{"import", backup, backup, "--execute"},
+		{"import", backup},
+		{"import", backup, "--execute", "--dry-run"},
+		{"import", backup, "--moved", "keep", "--execute"},
+		{"import", backup, "--recreated", "end", "--execute"},
+		{"import", "-"},
+	} {
+		r := w.run(args...).exits(2).says("gtoffset: error: ").never("Usage", "panic")
+		same(t, "stdout", r.out, "")
+	}
+	// Without a cluster, and with a store that is no folder.
+	file := w.path("billing", "orders")
+	w.run("describe", "-g", "billing", "-s", file).exits(2).says(file, "not a folder")
+	delete(w.vars, "GTOFFSET_BOOTSTRAP_SERVER")
+	w.run("describe", "-g", "billing").exits(2).says("no cluster is named", "-b HOST:PORT")
+	w.run("clamp", "-g", "billing", "--execute").exits(2)
+	same(t, "requests", w.b.Count(), 0)
+	w.vars["KAFKA_BOOTSTRAP_SERVERS"] = w.b.Bootstrap()
+	w.run("describe", "-g", "billing").exits(0).prints("(KAFKA_BOOTSTRAP_SERVERS)")
+	w.run("describe", "-g", "billing", "-b", w.b.Bootstrap()).exits(0).prints("(--bootstrap-server)")
+	w.untouched()
+}
+
+func TestSideRules(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	clamp := func(args ...string) result {
+		return w.run(append([]string{"clamp", "-g", "billing", "--dry-run"}, args...)...)
+	}
+	clamp("-s", w.store).exits(2).says("both the store and the commits", "--stored or --committed")
+	clamp().exits(0).prints("clamp the commits of billing")
+	clamp("-s", w.store, "--stored").exits(0).prints("clamp the store of billing")
+	clamp("-s", w.store, "--committed").exits(0).prints("clamp the commits of billing")
+	clamp("-s", w.store, "--committed", "--stored").exits(0).prints("clamp the store and the commits of billing")
+	clamp("--stored").exits(2).says("--stored needs a store")
+	w.vars["GTOFFSET_STORE"] = w.store
+	clamp().exits(2).says("both")
+	clamp("--stored").exits(0)
+	delete(w.vars, "GTOFFSET_STORE")
+
+	// Only one side has offsets.
+	clamp("-s", t.TempDir()).exits(0).prints("clamp the commits of billing")
+	w.save("stored-only", "orders", 1, 2)
+	w.run("clamp", "-g", "stored-only", "-s", w.store, "--dry-run").exits(0).prints("clamp the store of stored-only")
+	w.run("clamp", "-g", "neither", "-t", "orders", "-s", w.store, "--dry-run").exits(2).says("neither the store nor the commits", "--stored or --committed")
+	// A damaged file is something.
+	w.put("damaged", "orders", "")
+	w.commit("damaged", "orders", 600)
+	w.run("clamp", "-g", "damaged", "-s", w.store, "--dry-run").exits(2).says("both")
+	// With -o json the error is a document, also here.
+	w.run("clamp", "-g", "billing", "-s", w.store, "--dry-run", "-o", "json").exits(2).failure()
+	w.untouched()
+}
+
+func TestConsent(t *testing.T) {
+	t.Parallel()
+	clamp := func(w *world) []string {
+		return []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--committed"}
+	}
+	for _, yes := range []string{"y\n", "yes\n", "Y\n", " YES \n", "y"} {
+		w := low(t).person(yes, nil)
+		r := w.run(clamp(w)...).exits(0).prints("low: 400 expired", "2 of 2 verified").says("[y/N]", "group billing")
+		same(t, "the plan comes on stdout, the question on stderr", strings.Contains(r.out, "[y/N]"), false)
+		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=500 1=600 0=500 1=700")
+	}
+	for _, no := range []string{"n\n", "\n", "", "no\n", "yes please\n", "yn\n", "ja\n", "1\n"} {
+		w := low(t).person(no, nil)
+		w.run(clamp(w)...).exits(1).prints("low: 400 expired").says("[y/N]", "not confirmed; nothing was written")
+		w.untouched()
+	}
+	t.Run("with -o json the plan goes to stderr", func(t *testing.T) {
+		w := low(t).person("y\n", nil)
+		r := w.run(append(clamp(w), "-o", "json")...).exits(0).says("low: 400 expired", "[y/N]", "2 of 2 verified")
+		same(t, "applied", r.plan().Applied, true)
+		w = low(t).person("n\n", nil)
+		r = w.run(append(clamp(w), "-o", "json")...).exits(1)
+		same(t, "applied", r.plan().Applied, false)
+		r.failure()
+	})
+	t.Run("nobody can be asked", func(t *testing.T) {
+		w := low(t).person("y\n", func() { t.Error("stdin was read") })
+		w.vars["CI"] = "true"
+		w.b.Reset()
+		w.run(clamp(w)...).exits(2).says("--execute", "--dry-run", "nothing was written")
+		delete(w.vars, "CI")
+		w.tty = false
+		w.run(clamp(w)...).exits(2)
+		same(t, "requests", w.b.Count(), 0)
+		w.untouched()
+		w.vars["CI"] = "true"
+		w.run(append(clamp(w), "--execute")...).exits(0)
+	})
+	t.Run("nothing to do is not asked", func(t *testing.T) {
+		w := low(t).person("n\n", func() { t.Error("asked") })
+		w.run("clamp", "-g", "billing", "-t", "orders:1").exits(0).prints("Nothing to do")
+	})
+	t.Run("interrupted at the prompt", func(t *testing.T) {
+		w := low(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.soft = ctx
+		w.tty, w.in = true, never{t, cancel}
+		w.run(clamp(w)...).exits(130).says("interrupted")
+		w.untouched()
+	})
+}
+
+// never is a person who presses the interrupt key when asked, and nothing else.
+type never struct {
+	t      *testing.T
+	cancel func()
+}
+
+func (n never) Read([]byte) (int, error) {
+	n.cancel()
+	<-n.t.Context().Done()
+	return 0, context.Canceled
+}
+
+func TestInterrupts(t *testing.T) {
+	t.Parallel()
+	t.Run("during a look", func(t *testing.T) {
+		t.Parallel()
+		for _, args := range [][]string{{"describe", "-g", "billing"}, {"describe"}, {"describe", "--all-groups"}, {"clamp", "-g", "billing", "--execute"}} {
+			for _, at := range []kmsg.Key{kmsg.Metadata, kmsg.ListGroups, kmsg.OffsetFetch, kmsg.ListOffsets} {
+				w := low(t)
+				ctx, cancel := context.WithCancel(t.Context())
+				w.soft = ctx
+				met := false
+				w.b.Fake.ControlKey(int16(at), func(kmsg.Request) (kmsg.Response, error, bool) {
+					met = true
+					cancel()
+					return nil, context.Canceled, true // no answer
+				})
+				r := w.run(args...)
+				if met {
+					r.exits(130).says("interrupted")
+					w.untouched()
+				}
+			}
+		}
+	})
+	t.Run("a write under way is finished", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.soft = ctx
+		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { cancel(); return true })
+		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute").prints("2 of 2 verified", "undo")
+		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=500 1=600 0=500 1=700")
+	})
+	t.Run("before the write", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.soft = ctx
+		looks := 0
+		w.tick = func() {
+			if looks++; len(w.backups()) > 0 || looks > 3 {
+				cancel()
+			}
+		}
+		w.run("clamp", "-g", "billing", "--execute").exits(130)
+		same(t, "committed", w.committed("billing", "orders"), "0=100 1=600")
+	})
+}
+
+func TestBackups(t *testing.T) {
+	t.Parallel()
+	clamp := []string{"clamp", "-g", "billing", "--execute"}
+	t.Run("written before the write, for nobody else", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		before := false
+		w.b.Fake.ControlKey(kmsg.OffsetCommit.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+			before = len(w.backups()) == 2
+			return nil, nil, false
+		})
+		r := w.run(append(clamp, "--why", "ticket 42")...).exits(0)
+		same(t, "before the write", before, true)
+		dir := filepath.Join(w.state, "gtoffset")
+		backup := filepath.Join(dir, "20311129T120000Z-clamp-billing.json")
+		r.prints("backup  "+backup+"\n", "undo    gtoffset import "+backup+" -b "+w.b.Bootstrap()+" --execute\n")
+		for path, mode := range map[string]os.FileMode{dir: 0o700, backup: 0o600, strings.TrimSuffix(backup, ".json") + ".plan.json": 0o600} {
+			fi, err := os.Stat(path)
+			must(t, err)
+			same(t, path, fi.Mode().Perm(), mode)
+		}
+		b, err := os.ReadFile(backup)
+		must(t, err)
+		var doc struct {
+			Schema, Kind, Side, Why, User, Host, Command, Tool string
+			Groups                                             []struct {
+				Group      string
+				Partitions []struct {
+					Topic           string
+					Partition       int32
+					Offset, Written number
+				}
+			}
+		}
+		must(t, json.Unmarshal(b, &doc))
+		same(t, "backup", words(doc.Schema, doc.Kind, doc.Side, doc.Why, doc.User, doc.Host, doc.Command), "gtoffset.offsets/1 backup committed ticket 42 ops kafka-tools clamp")
+		same(t, "rows", words(doc.Groups), words([]any{"{billing [{orders 0 100 500}]}"}))
+		var plan planDoc
+		b, err = os.ReadFile(strings.TrimSuffix(backup, ".json") + ".plan.json")
+		must(t, err)
+		must(t, json.Unmarshal(b, &plan))
+		same(t, "plan", words(plan.Applied, plan.ID, plan.change(t, "orders", 0, "committed").New.Offset), "false 20311129T120000Z-clamp-billing 500")
+	})
+	t.Run("two runs in one second", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		w.run(clamp...).exits(0)
+		w.commit("billing", "orders", 100)
+		w.run(clamp...).exits(0).prints("20311129T120000Z-clamp-billing-2.json")
+		same(t, "files", len(w.backups()), 4)
+	})
+	t.Run("no place for it", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		blocked := filepath.Join(t.TempDir(), "file")
+		must(t, os.WriteFile(blocked, nil, 0o600))
+		for _, dir := range []string{blocked, blocked + "/below"} {
+			w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute", "--backup-dir", dir).exits(1).says("backup", "nothing was written", "--backup-dir")
+			w.untouched()
+		}
+		delete(w.vars, "XDG_STATE_HOME")
+		delete(w.vars, "HOME")
+		w.run(clamp...).exits(2).says("--backup-dir")
+		w.untouched()
+		w.vars["HOME"] = w.state
+		w.run(clamp...).exits(0).prints(w.state + "/.local/state/gtoffset/")
+	})
+	t.Run("only root's business", func(t *testing.T) {
+		t.Parallel()
+		if os.Getuid() != 0 {
+			t.Skip("needs root to become another user")
+		}
+		w := low(t)
+		open(t, w.state)
+		w.process(65534, "", clamp...).exits(1).says("permission denied", "nothing was written")
+		w.untouched()
+	})
+	t.Run("--no-backup keeps the plan", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		r := w.run(append(clamp, "--no-backup", "-o", "json")...).exits(0).never("undo    ")
+		same(t, "plan", words(r.plan().Backup == nil, r.plan().Undo == nil), "true true")
+		same(t, "files", words(w.backups()), "["+filepath.Join(w.state, "gtoffset", "20311129T120000Z-clamp-billing.plan.json")+"]")
+	})
+	t.Run("--backup-dir", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		dir := filepath.Join(t.TempDir(), "a", "b")
+		w.run(append(clamp, "--backup-dir", dir)...).exits(0).prints(dir)
+		same(t, "default place", len(w.backups()), 0)
+		fi, err := os.Stat(dir)
+		must(t, err)
+		same(t, "mode", fi.Mode().Perm(), 0o700)
+	})
+}
+
+func TestFreshLook(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		moves func(w *world)
+		code  int // of the whole run; --partial gives 3 for 4 where something is left
+		says  string
+		alone bool // nothing is left for --partial
+		flags []string
+	}{
+		{name: "a commit moved", moves: func(w *world) { w.commit("billing", "orders", 300) }, code: 4, says: "moved since the plan: was 100, is 300"},
+		{name: "an entry moved", moves: func(w *world) { w.save("billing", "orders", 300, 700, 200) }, code: 4, says: "moved since the plan: was 200, is 300"},
+		{name: "an entry vanished", moves: func(w *world) { w.save("billing", "orders", none, 700, 200) }, code: 4, says: "moved since the plan: was 200, is none"},
+		{name: "the file was damaged", moves: func(w *world) { w.put("billing", "orders", "") }, code: 4, says: "empty"},
+		{name: "a partition that stays moved", moves: func(w *world) { w.commit("billing", "orders", none, 650) }, code: 0},
+		{name: "somebody did the same", moves: func(w *world) { w.commit("billing", "orders", 500) }, code: 0},
+		{name: "earliest moved on", moves: func(w *world) { w.grow("orders", [2]int64{600, 900}) }, code: 0},
+		{name: "the end moved on", moves: func(w *world) { w.grow("orders", [2]int64{500, 950}) }, code: 0},
+		{name: "the group became active", moves: func(w *world) { _, err := w.b.Join("billing", true, "orders"); must(w.t, err) }, code: 4, says: "is active", alone: true},
+		{name: "the topic went away", moves: func(w *world) { w.hide("orders", 0) }, code: 4, says: "gone since the plan", alone: true},
+		{name: "a target out of range", moves: func(w *world) { w.grow("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{600, 2000}) }, code: 4, says: "orders 2", flags: []string{"--high", "end"}},
+	} {
+		for _, partial := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s partial %v", c.name, partial), func(t *testing.T) {
+				t.Parallel()
+				// Partition 2 is another change, which --partial may go on with.
+				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
+				w.commit("billing", "orders", 100, 600, 200).save("billing", "orders", 200, 700, 200)
+				if c.flags != nil {
+					w.commit("billing", "orders", none, none, 1000).save("billing", "orders", 200, 700, 1000)
+				}
+				w.person("y\n", func() { c.moves(w) })
+				args := append([]string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--committed"}, c.flags...)
+				code := c.code
+				if partial {
+					args = append(args, "--partial")
+					if code == 4 && !c.alone {
+						code = 3
+					}
+				}
+				r := w.run(args...).exits(code)
+				if c.says != "" {
+					r.says(c.says)
+				}
+				if code == 4 {
+					r.says("nothing was written")
+					same(t, "writes", w.writes(), 0)
+					same(t, "backups", len(w.backups()), 0)
+				}
+				if code == 3 {
+					r.says("left out").never("nothing was written")
+				}
+				switch c.name {
+				case "earliest moved on":
+					r.prints("4 of 4 verified")
+					same(t, "committed", w.committed("billing", "orders"), "0=600 1=600 2=500")
+				case "somebody did the same":
+					r.prints("1 was there already")
+				case "a partition that stays moved":
+					same(t, "committed", w.committed("billing", "orders"), "0=500 1=650 2=500")
+				}
+			})
+		}
+	}
+	t.Run("under --execute", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		fetches := 0
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			if fetches++; fetches == 1 {
+				go w.b.Commit("billing", "orders", 0, 300, -1, "") // answered before the next look is over, or refused by it
+				_, _ = w.b.Fake.WaitGroupInfo(t.Context(), "billing", func(g *kfake.GroupInfo) bool { return g.Commits["orders"][0].Offset == 300 })
+			}
+			return true
+		})
+		p := w.run("clamp", "-g", "billing", "--execute", "-o", "json").exits(4).says("moved since the plan: was 100, is 300").plan()
+		same(t, "plan", words(p.Applied, p.Counts.Refuse), "false 1")
+		same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
+	})
+}
+
+// The line that undoes a write brings back the state of before.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	t.Run("commits with and without metadata, and none", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
+		w.commit("billing", "orders", 100, 600, none, 2000)
+		must(t, w.b.Commit("billing", "orders", 1, 90, -1, "checkpoint=17 \"x\"\n"))
+		r := w.run("clamp", "-g", "billing", "-t", "orders", "--high", "end", "--execute").exits(0).prints("4 of 4 verified")
+		same(t, "clamped", w.committed("billing", "orders"), "0=500 1=500 2=500 3=900")
+		undo := w.run(r.undo()...).exits(0).prints("4 of 4 verified", "there was none before", "removed")
+		same(t, "undone", w.committed("billing", "orders"), "0=100 1=90 3=2000")
+		for p, want := range map[int32]string{0: "", 1: "checkpoint=17 \"x\"\n", 3: ""} {
+			c, _ := w.b.Committed("billing", "orders", p)
+			same(t, "metadata", c.Metadata, want)
+		}
+		// Twice is once.
+		w.run(r.undo()...).exits(0).prints("Nothing to do")
+		// And it can be undone itself.
+		w.run(undo.undo()...).exits(0).prints("4 of 4 verified")
+		same(t, "redone", w.committed("billing", "orders"), "0=500 1=500 2=500 3=900")
+	})
+	t.Run("both sides, the store by its name", func(t *testing.T) {
+		t.Parallel()
+		w := low(t).topic("other", [2]int64{7, 9})
+		r := w.run("clamp", "-g", "billing", "-s", w.store, "-t", "orders", "-t", "other", "--stored", "--committed", "--execute").exits(0).prints("4 of 4 verified")
+		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders")+" "+w.committed("billing", "other")+" "+w.stored("billing", "other"), "0=500 1=600 0=500 1=700 0=7 0=7")
+		delete(w.vars, "GTOFFSET_BOOTSTRAP_SERVER")
+		w.run(r.undo()...).exits(0).prints("4 of 4 verified")
+		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders")+" "+w.committed("billing", "other")+" "+w.stored("billing", "other"), "0=100 1=600 0=200 1=700  ")
+		same(t, "bare file", w.file("billing", "orders"), "0 200\n1 700\n")
+	})
+}
+
+func TestPartialWithBrokersMissingFromTheList(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900})
+	reachable := 0
+	for i := range 30 {
+		g := fmt.Sprint("g", i)
+		w.commit(g, "orders", 100)
+		if w.b.Fake.CoordinatorFor(g) != 2 {
+			reachable++
+		}
+	}
+	w.b.Kill(2)
+	w.run("clamp", "--all-groups", "--execute").exits(4).says("broker 2", "nothing was written")
+	w.run("clamp", "--all-groups", "--dry-run").exits(4)
+	p := w.run("clamp", "--all-groups", "--partial", "--execute", "-o", "json").exits(3).says("broker 2").plan()
+	same(t, "verified", p.Counts.Verified, reachable)
+	w.run("describe").exits(3).says("broker 2")
+	w.run("describe", "--all-groups").exits(3).says("broker 2")
+}
