@@ -29,10 +29,6 @@ func (c *Cluster) options(more ...kgo.Opt) []kgo.Opt {
 	}, more...)
 }
 
-// Client gives raw access, for requests that have no method here. OffsetFetch and OffsetCommit stop at version 9 with it, the
-// last that names topics. It ends with the cluster.
-func (c *Cluster) Client() *kgo.Client { return c.client }
-
 // request sends one request to whichever broker it belongs to.
 func request[T kmsg.Response](ctx context.Context, c *Cluster, q kmsg.Request) (T, error) {
 	var none T
