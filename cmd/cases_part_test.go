@@ -1,7 +1,6 @@
 package cmd_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -121,6 +120,5 @@ func TestCasesPart(t *testing.T) {
 // backupFile writes a backup of group billing with the given rows, and returns its path.
 func (w *world) backupFile(rows string) string {
 	w.t.Helper()
-	return w.document(fmt.Sprintf(`{"schema":"gtoffset.offsets/1","kind":"backup","side":"both","taken":"2026-11-29T11:00:00Z","tool":"gtoffset 0.1.0",
-		"cluster":{"id":null},"store":null,"groups":[{"group":"billing","type":"simple","partitions":[%s]}]}`, rows))
+	return w.document(backup(rows))
 }

@@ -1,0 +1,165 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// row is one row of a backup of the commits.
+func row(partition int, offset, written string) string {
+	return fmt.Sprintf(`{"topic":"orders","partition":%d,"side":"committed","offset":%s,"epoch":null,"metadata":null,"written":%s}`, partition, offset, written)
+}
+
+func TestImportBackup(t *testing.T) {
+	t.Parallel()
+	two := func(t *testing.T) *world {
+		return start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600, 700)
+	}
+	t.Run("moved since", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := w.backupFile(row(0, "100", "500") + "," + row(1, "650", "700"))
+		w.run("import", file, "--execute").exits(4).says("orders 0", "moved since the backup: it was set to 500 and is 600", "--moved overwrite", "nothing was written")
+		same(t, "writes", w.writes(), 0)
+		w.run("import", file, "--execute", "--partial").exits(3).says("left out").prints("1 of 1 verified")
+		same(t, "committed", w.committed("billing", "orders"), "0=600 1=650")
+		w.run("import", file, "--execute", "--moved", "overwrite").exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=100 1=650")
+		w.run("import", file, "--execute").exits(0).prints("Nothing to do")
+	})
+	t.Run("from stdin", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := w.backupFile(row(0, "650", "600"))
+		b, err := os.ReadFile(file)
+		must(t, err)
+		w.stdin(string(b)).run("import", "-", "--execute").exits(0).prints("1 of 1 verified")
+		same(t, "committed", w.committed("billing", "orders"), "0=650 1=700")
+		w.person(string(b), nil).run("import", "-").exits(2)
+	})
+	t.Run("asked at a terminal", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := w.backupFile(row(0, "null", "600"))
+		w.person("n\n", nil).run("import", file).exits(1).says("Remove 1 offset of group billing", "[y/N]")
+		same(t, "committed", w.committed("billing", "orders"), "0=600 1=700")
+		w.person("y\n", nil).run("import", file).exits(0).prints("removed", "1 of 1 verified")
+		same(t, "committed", w.committed("billing", "orders"), "1=700")
+	})
+	t.Run("another cluster", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := w.document(strings.Replace(backup(row(0, "650", "600")), `"id":null`, `"id":"of-another-house"`, 1))
+		w.run("import", file, "--execute").exits(4).says("of-another-house", w.cluster(), "--other-cluster")
+		w.run("import", file, "--execute", "--other-cluster").exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=650 1=700")
+	})
+	t.Run("recreated since", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		w.commit("billing", "orders", 100)
+		r := w.run("clamp", "-g", "billing", "--execute").exits(0)
+		must(t, w.b.Recreate("orders"))
+		w.grow("orders", [2]int64{0, 900}, [2]int64{0, 900})
+		w.commit("billing", "orders", 500, 700)
+		w.run(r.undo()...).exits(4).says("the topic was recreated since the backup", "--recreated keep")
+		w.run(append(r.undo(), "--recreated", "keep")...).exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=100 1=700")
+	})
+	t.Run("a live group", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		_, err := w.b.Join("billing", true, "orders")
+		must(t, err)
+		w.run("import", w.backupFile(row(0, "650", "600")), "--execute").exits(4).says("is active")
+		same(t, "committed", w.committed("billing", "orders"), "0=600 1=700")
+	})
+	t.Run("a group that is gone", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900})
+		file := w.backupFile(row(0, "650", "null"))
+		w.run("import", file, "--execute").exits(4).says(`group "billing" does not exist`, "--create")
+		w.run("import", file, "--execute", "--create").exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=650")
+	})
+	t.Run("MIG-1 out of range is told", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 0}).commit("billing", "orders", 0)
+		w.run("import", w.backupFile(row(0, "100", "0")), "--dry-run").exits(0).prints("high: the range is 0..0")
+	})
+	t.Run("the store of the backup is gone", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		r := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0)
+		must(t, os.RemoveAll(w.store))
+		w.run(r.undo()...).exits(1).says(w.store)
+	})
+}
+
+// backup is a backup of group billing with the given rows.
+func backup(rows string) string {
+	return fmt.Sprintf(`{"schema":"gtoffset.offsets/1","kind":"backup","side":"both","taken":"2026-11-29T11:00:00Z","tool":"gtoffset 0.1.0",
+ "cluster":{"id":null},"store":null,"groups":[{"group":"billing","type":"simple","partitions":[
+%s
+ ]}]}`, rows)
+}
+
+// What comes as a document is read, or refused with the place.
+func TestImportReads(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900})
+	good := backup(row(0, "650", "600"))
+	w.commit("billing", "orders", 600, 600)
+	for _, c := range []struct {
+		name, doc string
+		code      int
+		says      []string
+	}{
+		{"good", good, 0, nil},
+		{"FMT-1 byte-order mark", "\xef\xbb\xbf" + good, 0, nil},
+		{"FMT-3 CRLF, no end, blank lines", strings.ReplaceAll(good, "\n", "\r\n") + "\r\n\r\n", 0, nil},
+		{"FMT-4 UTF-16", "\xff\xfe{\x00", 1, []string{"UTF-16"}},
+		{"FMT-4 UTF-16 big-endian", "\xfe\xff\x00{", 1, []string{"UTF-16"}},
+		{"FMT-5", backup(row(0, "650", "600") + ",\n" + row(0, "651", "600")), 1, []string{"orders", "twice", "650", "651"}},
+		{"FMT-9 too large", backup(row(0, "9223372036854775808", "600")), 1, []string{"9223372036854775808", "64 bits"}},
+		{"FMT-9 large", backup(row(0, "5000000001", "600")), 0, nil},
+		{"FMT-9 largest", backup(row(0, "9223372036854775807", "600")), 0, nil},
+		{"FMT-12", backup(row(0, "-915623761775", "600")), 1, []string{"-915623761775", "negative"}},
+		{"a fraction", backup(row(0, "650.5", "600")), 1, []string{"650.5"}},
+		{"a text", backup(row(0, `"650"`, "600")), 1, nil},
+		{"no offset", strings.Replace(good, `"offset":650,`, "", 1), 1, []string{"offset is missing"}},
+		{"no written", strings.Replace(good, `,"written":600`, "", 1), 1, []string{"written is missing"}},
+		{"no partition", strings.Replace(good, `"partition":0,`, "", 1), 1, []string{"partition is missing"}},
+		{"negative partition", strings.Replace(good, `"partition":0`, `"partition":-1`, 1), 1, []string{"partition"}},
+		{"another schema", strings.Replace(good, "offsets/1", "offsets/2", 1), 1, []string{"gtoffset.offsets/2"}},
+		{"an export", strings.Replace(good, `"backup"`, `"export"`, 1), -1, nil},
+		{"cut off", good[:len(good)-20], 1, nil},
+		{"two documents", good + good, 1, nil},
+		{"nothing", "", 1, nil},
+		{"no JSON", "orders,0,100\n", -1, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := w.run("import", w.document(c.doc), "--dry-run")
+			if c.code < 0 { // another command's formats: not yet, or refused for another reason
+				if r.code == 0 && !strings.Contains(r.err, "nothing was written") {
+					t.Errorf("%v", r)
+				}
+				return
+			}
+			r.exits(c.code).says(c.says...)
+			if c.code == 0 {
+				same(t, "writes", w.run("import", w.document(c.doc), "--dry-run", "-o", "json").plan().Counts.Write, 1)
+				return
+			}
+			r.says("nothing was written")
+			same(t, "stdout", r.out, "")
+			w.run("import", w.document(c.doc), "--execute", "-o", "json").exits(c.code).failure()
+		})
+	}
+	w.run("import", w.store+"/nowhere.json", "--execute").exits(1).says("nowhere.json")
+	w.run("import", w.store, "--execute").says("gtoffset: error: ")
+	same(t, "committed", w.committed("billing", "orders"), "0=600 1=600")
+	same(t, "writes", w.writes(), 0)
+}
