@@ -129,6 +129,7 @@ func wrap(text string, n int) []string {
 
 func unknownCommand(c *cobra.Command, name string) error {
 	hint := "gtoffset --help lists the commands"
+	c.SuggestionsMinimumDistance = 2 // letters apart
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		hint = "gtoffset " + near[0]
 	}

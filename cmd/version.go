@@ -14,7 +14,11 @@ func newVersion(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Long: `Prints the version of gtoffset, of the Go that built it, and the commit that it was built from.
+
+Exit status: 0.`,
+		Example: "  gtoffset version",
+		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			line := "gtoffset " + version
 			if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,0 +1,206 @@
+package cmd_test
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each exit code of each command, in each format: stdout holds the document or nothing, with -o json the error is one too.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	closed := l.Addr().String()
+	must(t, l.Close())
+	type outcome struct {
+		code  int
+		args  []string
+		world func(w *world)
+	}
+	interrupt := func(w *world) {
+		ctx, cancel := context.WithCancel(w.t.Context())
+		cancel()
+		w.soft = ctx
+	}
+	full := func(w *world) { must(w.t, os.WriteFile(filepath.Join(w.state, "gtoffset"), nil, 0o600)) }
+	gone := func(w *world) { w.topic("other", [2]int64{0, 9}).commit("billing", "other", 5).hide("other", 0) }
+	clamp := func(args ...string) []string {
+		return append([]string{"clamp", "-g", "billing", "--committed"}, args...)
+	}
+	const good, moved, both, broken = "GOOD", "MOVED", "BOTH", "BROKEN" // documents for import
+	for _, o := range []outcome{
+		{0, []string{"describe", "-g", "billing"}, nil},
+		{0, []string{"describe"}, nil},
+		{1, []string{"describe", "-g", "nobody"}, nil},
+		{2, []string{"describe", "-t", "orders"}, nil},
+		{3, []string{"describe", "-g", "billing"}, gone},
+		{4, []string{"describe", "-g", "billing", "--expect-cluster", "another"}, nil},
+		{5, []string{"describe", "-g", "billing", "-b", closed}, nil},
+		{10, []string{"describe", "-g", "billing", "--check"}, nil},
+		{10, []string{"describe", "-g", "billing", "--max-lag", "1"}, nil},
+		{3, []string{"describe", "-g", "billing", "--check"}, gone}, // 3 beats 10
+		{130, []string{"describe", "-g", "billing"}, interrupt},
+		{0, clamp("-t", "orders:0", "--execute"), nil},
+		{0, clamp("-t", "orders:0", "--dry-run"), nil},
+		{0, clamp("-t", "orders:1", "--check"), nil},
+		{1, clamp("-t", "orders:0", "--execute"), full},
+		{1, clamp("-t", "nowhere", "--execute"), nil},
+		{2, clamp(), nil},
+		{3, clamp("--execute", "--partial"), nil},
+		{3, clamp("--dry-run", "--partial"), nil},
+		{3, clamp("--check", "--partial"), nil}, // 3 beats 10
+		{4, clamp("--execute"), nil},
+		{4, clamp("--dry-run"), nil},
+		{4, clamp("--check"), nil}, // 4 beats 10
+		{5, clamp("--execute", "-b", closed), nil},
+		{10, clamp("-t", "orders:0", "--check"), nil},
+		{130, clamp("--execute"), interrupt},
+		{0, []string{"import", good, "--execute"}, nil},
+		{0, []string{"import", good, "--dry-run"}, nil},
+		{1, []string{"import", broken, "--execute"}, nil},
+		{1, []string{"import", "/nowhere", "--execute"}, nil},
+		{2, []string{"import", good}, nil},
+		{3, []string{"import", both, "--execute", "--partial"}, nil},
+		{3, []string{"import", both, "--dry-run", "--partial"}, nil},
+		{4, []string{"import", moved, "--execute"}, nil},
+		{4, []string{"import", moved, "--dry-run"}, nil},
+		{5, []string{"import", good, "--execute", "-b", closed}, nil},
+		{10, []string{"import", good, "--check"}, nil},
+		{130, []string{"import", good, "--execute"}, interrupt},
+	} {
+		for _, format := range []string{"", "json", "yaml"} {
+			t.Run(fmt.Sprintf("%d %s %s", o.code, strings.Join(o.args, " "), format), func(t *testing.T) {
+				t.Parallel()
+				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600, 1000)
+				if o.world != nil {
+					o.world(w)
+				}
+				args := append([]string{}, o.args...)
+				for i, a := range args {
+					switch a {
+					case good:
+						args[i] = w.backupFile(row(1, "650", "600"))
+					case moved:
+						args[i] = w.backupFile(row(1, "650", "601"))
+					case both:
+						args[i] = w.backupFile(row(0, "650", "100") + "," + row(1, "650", "601"))
+					case broken:
+						args[i] = w.document("{")
+					}
+				}
+				if format != "" {
+					args = append(args, "-o", format)
+				}
+				r := w.run(args...).exits(o.code)
+				if (o.code == 0) == strings.Contains(r.err, "rror") {
+					t.Errorf("an error is told if there is one\n%v", r)
+				}
+				switch {
+				case r.out == "" && (o.code == 0 || o.code == 10):
+					t.Errorf("no answer\n%v", r)
+				case r.out == "":
+				case format == "json":
+					document[map[string]any](r, schemaOf(o.args))
+				case format == "yaml":
+					same(t, "schema", r.yaml()["schema"], any(schemaOf(o.args)))
+				}
+				if format == "json" && o.code != 0 {
+					r.failure()
+				}
+				if o.code == 4 || o.code == 1 {
+					same(t, "writes", w.writes(), 0)
+				}
+			})
+		}
+	}
+}
+
+func schemaOf(args []string) string {
+	switch {
+	case args[0] != "describe":
+		return "gtoffset.plan/1"
+	case len(args) == 1:
+		return "gtoffset.groups/1"
+	}
+	return "gtoffset.describe/1"
+}
+
+// All codes that a run met are in the document.
+func TestErrorListsAllCodes(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600, 1000)
+	e := w.run("clamp", "-g", "billing", "--check", "-o", "json").exits(4).failure()
+	same(t, "codes", words(e.Codes), "[4 10]")
+	same(t, "details", words(len(e.Details), deref(e.Details[0].Group), deref(e.Details[0].Topic), *e.Details[0].Partition), "1 billing orders 2")
+	if e.Hint == nil || !strings.Contains(*e.Hint, "--high end") {
+		t.Errorf("hint = %v", deref(e.Hint))
+	}
+	w.hide("orders", 2)
+	e = w.run("describe", "-g", "billing", "-g", "nobody", "--check", "-o", "json").exits(3).failure()
+	same(t, "codes", words(e.Codes), "[3 10]")
+}
+
+// What is on which stream.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600).save("billing", "orders", 100, 600)
+	describe := []string{"describe", "-g", "billing", "-s", w.store}
+	r := w.run(describe...)
+	same(t, "stderr", r.err, "")
+	v := w.run(append(describe, "-v")...).says("OffsetFetch", "ListOffsets", "level=")
+	same(t, "-v leaves stdout alone", v.out, r.out)
+	w.run(append(describe, "-o", "json", "-v")...).describe()
+	all, err := csv.NewReader(strings.NewReader(w.run(append(describe, "-o", "csv")...).out)).ReadAll()
+	must(t, err)
+	same(t, "csv", words(len(all), all[0][:6], all[1][:8]), "3 [group topic partition earliest stored committed] [billing orders 0 500 100 100 900 400]")
+
+	// The answer is the same with and without colour and terminal, but for colour, gauge and width.
+	same(t, "--color always", strings.Contains(w.run(append(describe, "--color", "always")...).out, "\x1b["), true)
+	w.tty, w.width = true, 200
+	same(t, "NO_COLOR", strings.Contains(w.run(describe...).out, "\x1b["), false)
+	delete(w.vars, "NO_COLOR")
+	same(t, "a terminal", strings.Contains(w.run(describe...).out, "\x1b["), true)
+	same(t, "--color never", strings.Contains(w.run(append(describe, "--color", "never")...).out, "\x1b["), false)
+	w.width = 80
+	for line := range strings.Lines(w.run(append(describe, "--color", "never")...).out) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "orders" && len([]rune(line)) > 81 {
+			t.Errorf("too wide for 80 columns: %q", line)
+		}
+	}
+	w.tty, w.width = false, 0
+
+	// --problems hides what is ok, but counts it.
+	r = w.run(append(describe, "--problems")...).exits(0).prints("1 more is not shown", "2 partitions, 1 ok")
+	r.line("orders", 0)
+	same(t, "shown", strings.Contains(r.out, "orders          1"), false)
+
+	// -q: the plan is part of the answer as text; beside a document it is talk.
+	r = w.run("clamp", "-g", "billing", "--dry-run", "-q").exits(0)
+	same(t, "-q", r.err, "")
+	r = w.run("clamp", "-g", "billing", "--dry-run", "-q", "-o", "json").exits(0)
+	same(t, "-q", r.err, "")
+	r.plan()
+	w.run("version").exits(0).prints("gtoffset ")
+	w.run().exits(0).prints("Commands", "describe", "clamp", "import")
+	w.run("descrbe").exits(2).says(`"descrbe"`, "gtoffset describe")
+}
+
+// A clamp of both sides mends each by its own value.
+func TestTwoSides(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
+	w.commit("billing", "orders", 100, 600, 100, 1000).save("billing", "orders", 700, 100, 200, 2000)
+	p := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--high", "end", "--execute", "-o", "json").exits(0).plan()
+	same(t, "counts", p.Counts, countsDoc{Write: 6, Keep: 2, Clamped: 6, Written: 6, Verified: 6})
+	same(t, "committed", w.committed("billing", "orders"), "0=500 1=600 2=500 3=900")
+	same(t, "stored", w.stored("billing", "orders"), "0=700 1=500 2=500 3=900")
+	r := w.run("describe", "-g", "billing", "-s", w.store, "-o", "json").exits(0).describe()
+	same(t, "unprocessed", words(r.row(t, "orders", 0).Unprocessed, r.row(t, "orders", 1).Unprocessed, r.Groups[0].Totals.Unprocessed), "0 100 100")
+	w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--missing", "other", "--check").exits(0)
+}
