@@ -17,7 +17,7 @@ import (
 // TestMain lets this test binary be the program: where a test needs a process of its own, to kill it or to give it to another
 // user.
 func TestMain(m *testing.M) {
-	if os.Getenv("GTOFFSET_TEST_RUN") == "" {
+	if os.Getenv("GTOFFSET_TEST_PROGRAM") == "" {
 		os.Exit(m.Run())
 	}
 	env := cmd.System(context.Background())
@@ -45,7 +45,7 @@ func (w *world) process(user uint32, kill string, args ...string) result {
 		bin = copyFile(w.t, bin)
 	}
 	c := exec.Command(bin, args...)
-	c.Env = []string{"GTOFFSET_TEST_RUN=1", "GTOFFSET_TEST_KILL=" + kill}
+	c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_TEST_KILL=" + kill}
 	for name, value := range w.vars {
 		c.Env = append(c.Env, name+"="+value)
 	}
