@@ -10,21 +10,20 @@ import (
 	"gtoffset/cmd"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(cmd.Main(context.Background(), cmd.System(interrupts), os.Args[1:])) }
 
-// run makes the two contexts: the first interrupt ends the work that may stop at once, the second also a write under way.
-func run() int {
-	hard, stop := context.WithCancel(context.Background())
-	defer stop()
+// interrupts makes the two contexts of a command that does something: the first interrupt ends soft, the second also hard, on
+// which a write under way runs. It is called late, since listening for signals costs as much as all of --help.
+func interrupts(ctx context.Context) (soft, hard context.Context) {
+	hard, stop := context.WithCancel(ctx)
 	soft, cancel := context.WithCancel(hard)
-	defer cancel()
-	interrupts := make(chan os.Signal, 2)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-interrupts
+		<-signals
 		cancel()
-		<-interrupts
+		<-signals
 		stop()
 	}()
-	return cmd.Main(soft, cmd.System(hard), os.Args[1:])
+	return soft, hard
 }

@@ -67,16 +67,17 @@ type writing struct {
 	plan  offsets.Plan
 	fresh offsets.Snapshot
 	locks map[string]*offsetfile.Locked // by group
+	saved string                        // where the plan is kept
 }
 
 // apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
-func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offsets.Snapshot) (offsets.Plan, error)) (err error) {
+func (g *global) apply(ctx context.Context, sc *scope, r road, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (err error) {
 	w := &writing{g: g, road: r, scope: sc, locks: map[string]*offsetfile.Locked{}}
 	shot, err := w.firstLook(ctx)
 	if err != nil {
 		return err
 	}
-	if w.plan, err = build(shot); err != nil {
+	if w.plan, err = w.build(ctx, shot, build); err != nil {
 		return err
 	}
 	w.plan.ID = planID(w.plan, g.env.Now())
@@ -92,7 +93,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 	if err := w.refused(shot, w.plan); err != nil {
 		return err
 	}
-	if n := w.plan.Count(); n.Write+n.Ask == 0 {
+	if w.plan.ToDo() == 0 {
 		return w.leftOut(shot, w.plan)
 	}
 	if err := w.consent(ctx, shot); err != nil {
@@ -102,7 +103,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 	if err := w.freshLook(ctx); err != nil {
 		return err
 	}
-	if n := w.plan.Count(); n.Write == n.Already {
+	if w.plan.ToDo() == 0 {
 		return errors.Join(w.results(), w.leftOut(shot, w.plan))
 	}
 	if err := w.save(); err != nil {
@@ -111,12 +112,19 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(offset
 	if ctx.Err() != nil {
 		return ctx.Err() // nothing was written yet
 	}
-	hard, cancel := context.WithTimeout(g.env.Hard, max(time.Duration(g.timeout), writeWait))
+	hard, cancel := context.WithTimeout(g.hard, max(time.Duration(g.timeout), writeWait))
 	defer cancel()
 	w.write(hard)
 	wrote := w.plan.Count().Written > 0
 	w.readBack(hard)
 	return errors.Join(w.results(), w.outcome(wrote), w.leftOut(shot, w.plan))
+}
+
+// build runs the thinking; what it has to look up beside the snapshot has the time of one look.
+func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (offsets.Plan, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
+	defer cancel()
+	return build(ctx, shot)
 }
 
 // writeWait is how long a write keeps trying at least: a broker that was killed stays named as coordinator for 9 s.
@@ -297,9 +305,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		if pg.Refusal != "" {
 			add(pg.Refusal, pg.Choice)
 			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
-			if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
-				unreachable++
-			}
+		}
+		if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
+			unreachable++
 		}
 		for _, c := range pg.Changes {
 			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
@@ -415,7 +423,7 @@ func (w *writing) freshLook(ctx context.Context) error {
 func (w *writing) narrowed() *scope {
 	sc := &scope{selections: w.scope.selections}
 	for _, pg := range w.plan.Groups {
-		if slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
+		if pg.Whole && pg.Refusal == "" || slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			sc.groups = append(sc.groups, pg.Group)
 		}
 	}
@@ -461,7 +469,13 @@ func (w *writing) write(ctx context.Context) {
 	w.plan.Applied = true
 	failed := ""
 	for i, pg := range w.plan.Groups {
-		if failed == "" {
+		switch {
+		case failed != "":
+		case pg.Whole && pg.Refusal == "":
+			result, why := w.g.session.cluster.DeleteGroup(ctx, pg.Group)
+			pg = pg.Deleted(result, why)
+			failed = why
+		default:
 			pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes)
 			failed = failure(pg.Changes, offsets.Committed)
 		}
@@ -574,6 +588,13 @@ func (w *writing) outcome(wrote bool) error {
 		}
 		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}
+	for _, pg := range w.plan.Groups {
+		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
+			bad++
+			first = orElse(first, fmt.Sprintf("group %q: %s", pg.Group, orElse(pg.Error, "no answer")))
+			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
+		}
+	}
 	switch {
 	case bad == 0:
 		return nil
@@ -582,6 +603,6 @@ func (w *writing) outcome(wrote bool) error {
 	}
 	return &problem{
 		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
-		hint: "run the same command again: what stands is left alone", details: details,
+		hint: commandLine([]string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}), details: details,
 	}
 }

@@ -49,7 +49,8 @@ func (w *writing) save() error {
 	if err := (output.PlanView{Plan: w.plan}).Write(output.Plain(&plan), output.JSON); err != nil {
 		return err
 	}
-	if err := writeNew(filepath.Join(dir, id+".plan.json"), plan.Bytes()); err != nil {
+	w.saved = filepath.Join(dir, id+".plan.json")
+	if err := writeNew(w.saved, plan.Bytes()); err != nil {
 		return kept(err)
 	}
 	return nil

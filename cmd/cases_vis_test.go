@@ -236,3 +236,45 @@ func TestCasesVis(t *testing.T) {
 		same(t, "committed", w.committed("g123", "orders"), "0=100 1=600")
 	})
 }
+
+// A coordinator that does not answer makes its groups rows; no group readable is 5.
+func TestCoordinatorAway(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
+	var here, there string
+	for i := range 60 {
+		g := fmt.Sprint("g", i)
+		w.commit(g, "orders", 100)
+		switch w.b.Fake.CoordinatorFor(g) {
+		case 0:
+			here = g
+		case 2:
+			there = g
+		}
+	}
+	if here == "" || there == "" {
+		t.Fatal("the groups are not spread over the brokers")
+	}
+	w.b.Kill(2)
+	r := w.run("describe", "-g", here, "-g", there, "-t", "orders:0", "-o", "json").exits(3).says("broker 2", there)
+	for _, g := range r.describe().Groups {
+		same(t, "readable", g.Error == nil, g.Group == here)
+		if len(g.Partitions) != 1 {
+			t.Errorf("group %s has %d rows, want the one that was asked for", g.Group, len(g.Partitions))
+			continue
+		}
+		c := g.Partitions[0].Committed
+		if g.Group == there {
+			same(t, "unknown is not none", words(c.Condition, c.Offset, c.Problem != nil), "unknown null true")
+		} else {
+			same(t, "the other", words(c.Condition, c.Offset, c.Expired), "low 100 400")
+		}
+	}
+	w.run("describe", "-g", there, "-t", "orders:0").exits(5).says("broker 2")
+	w.run("clamp", "-g", there, "-t", "orders:0", "--execute").exits(5).says("nothing was written")
+	w.run("clamp", "-g", here, "-g", there, "-t", "orders:0", "--execute").exits(4).says(there)
+	w.run("clamp", "-g", here, "-g", there, "-t", "orders:0", "--execute", "--partial").exits(3).says(there)
+	same(t, "committed", w.committed(here, "orders")+" "+w.committed(there, "orders"), "0=500 0=100")
+	must(t, w.b.Revive(2))
+	w.run("clamp", "-g", there, "-t", "orders:0", "--execute").exits(0)
+}

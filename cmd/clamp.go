@@ -82,7 +82,7 @@ func (o *clampOptions) validate(g *global) error {
 }
 
 func runClamp(ctx context.Context, g *global, o *clampOptions) error {
-	return g.apply(ctx, &o.scope, o.road, func(shot offsets.Snapshot) (offsets.Plan, error) {
+	return g.apply(ctx, &o.scope, o.road, func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
 		sides, err := o.choose(shot)
 		if err != nil {
 			return offsets.Plan{}, err

@@ -42,7 +42,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 			}
 			var out, talk bytes.Buffer
 			env := Env{
-				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, Now: time.Now, Hard: t.Context(),
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &talk, Now: time.Now,
 				Getenv: func(name string) string {
 					return map[string]string{"GTOFFSET_BOOTSTRAP_SERVER": b.Bootstrap(), "GTOFFSET_STORE": "/nowhere"}[name]
 				},

@@ -20,18 +20,20 @@ type Env struct {
 	Getenv         func(string) string
 	Now            func() time.Time
 	Who            func() (user, host string)
-	Hard           context.Context    // ends only with a second interrupt: a write under way runs on it
 	Step           func(string) error // called before each step of a store's write; nil outside tests of being killed there
+
+	// Interrupts makes the contexts of a command: soft ends with the first interrupt, hard, on which a write under way runs, only
+	// with the second. Nil stands for no interrupts.
+	Interrupts func(context.Context) (soft, hard context.Context)
 }
 
-// System is the environment of a real process. hard is the context that a second interrupt ends.
-func System(hard context.Context) Env {
-	ignoreFileLimit()
+// System is the environment of a real process. interrupts makes the contexts that interrupts end.
+func System(interrupts func(context.Context) (soft, hard context.Context)) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr),
-		Getenv: os.Getenv, Now: time.Now, Hard: hard, Who: who,
+		Getenv: os.Getenv, Now: time.Now, Interrupts: interrupts, Who: who,
 	}
 }
 

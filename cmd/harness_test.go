@@ -121,8 +121,9 @@ func (w *world) env(out, talk io.Writer) cmd.Env {
 			w.now = w.now.Add(time.Millisecond)
 			return w.now
 		},
-		Who:  func() (string, string) { return "ops", "kafka-tools" },
-		Hard: w.hard, Step: w.step,
+		Who:        func() (string, string) { return "ops", "kafka-tools" },
+		Step:       w.step,
+		Interrupts: func(soft context.Context) (context.Context, context.Context) { return soft, w.hard },
 	}
 	if w.tty {
 		e.StderrWidth = 120

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -31,50 +32,49 @@ func formats(c *cobra.Command, have ...output.Format) {
 // setHelp writes the help by code: cobra's templates would pull in text/template and double the binary.
 func setHelp(root *cobra.Command) {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		out := c.OutOrStdout()
-		if c.Long != "" {
-			fmt.Fprintf(out, "%s\n\n", c.Long)
-		} else if c.Short != "" {
-			fmt.Fprintf(out, "%s\n\n", c.Short)
-		}
-		writeUsage(c)
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n\n", orElse(c.Long, c.Short))
+		writeUsage(&b, c)
+		io.WriteString(c.OutOrStdout(), b.String())
 	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		writeUsage(c)
-		return nil
+		var b strings.Builder
+		writeUsage(&b, c)
+		_, err := io.WriteString(c.OutOrStdout(), b.String())
+		return err
 	})
 }
 
-func writeUsage(c *cobra.Command) {
-	out := c.OutOrStdout()
-	fmt.Fprintf(out, "Usage\n  %s\n", c.UseLine())
+func writeUsage(b *strings.Builder, c *cobra.Command) {
+	fmt.Fprintf(b, "Usage\n  %s\n", c.UseLine())
 	if c.HasExample() {
-		fmt.Fprintf(out, "\nExamples\n%s\n", c.Example)
+		fmt.Fprintf(b, "\nExamples\n%s\n", c.Example)
 	}
 	if c.HasAvailableSubCommands() {
-		fmt.Fprint(out, "\nCommands\n")
+		b.WriteString("\nCommands\n")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(out, "  %-12s %s\n", sub.Name(), sub.Short)
+				fmt.Fprintf(b, "  %-12s %s\n", sub.Name(), sub.Short)
 			}
 		}
 	}
 	if f := c.LocalNonPersistentFlags(); f.HasAvailableFlags() {
-		fmt.Fprint(out, "\nFlags\n")
-		writeFlags(c, f)
+		b.WriteString("\nFlags\n")
+		writeFlags(b, c, f)
 	}
 	global := c.InheritedFlags()
 	if !c.HasParent() {
 		global = c.PersistentFlags()
 	}
 	if global.HasAvailableFlags() {
-		fmt.Fprint(out, "\nFlags of every command\n")
-		writeFlags(c, global)
+		b.WriteString("\nFlags of every command\n")
+		writeFlags(b, c, global)
 	}
 }
 
-func writeFlags(c *cobra.Command, flags *pflag.FlagSet) {
+func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet) {
 	var names, texts []string
+	wide := 0
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -90,23 +90,20 @@ func writeFlags(c *cobra.Command, flags *pflag.FlagSet) {
 		if f.Name == "output" && c.Annotations["formats"] != "" {
 			text = "format of what goes to stdout: " + strings.ReplaceAll(c.Annotations["formats"], "|", ", ")
 		}
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "-1" && f.DefValue != "0s" {
-			text += fmt.Sprintf(" (default %s)", f.DefValue)
+		switch f.DefValue {
+		case "", "false", "[]", "-1", "0", "0s":
+		default:
+			text += " (default " + f.DefValue + ")"
 		}
 		names, texts = append(names, name), append(texts, text)
+		wide = max(wide, len(name))
 	})
-	wide := 0
-	for _, n := range names {
-		if len(n) <= 30 {
-			wide = max(wide, len(n))
-		}
-	}
 	for i, n := range names {
-		for j, line := range wrap(texts[i], 96-wide) {
+		for j, line := range wrap(texts[i], max(100-wide, 40)) {
 			if j > 0 {
 				n = ""
 			}
-			fmt.Fprintf(c.OutOrStdout(), "  %-*s  %s\n", wide, n, line)
+			fmt.Fprintf(b, "  %-*s  %s\n", wide, n, line)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		}
 	}
 	slices.Sort(sc.groups)
-	return g.apply(ctx, sc, o.road, func(shot offsets.Snapshot) (offsets.Plan, error) {
+	return g.apply(ctx, sc, o.road, func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
 		return offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
 		}), nil

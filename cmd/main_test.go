@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("GTOFFSET_TEST_PROGRAM") == "" {
 		os.Exit(m.Run())
 	}
-	env := cmd.System(context.Background())
+	env := cmd.System(nil)
 	if die := os.Getenv("GTOFFSET_TEST_KILL"); die != "" {
 		env.Step = func(step string) error {
 			if step == die {

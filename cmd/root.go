@@ -23,9 +23,10 @@ func Main(ctx context.Context, env Env, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
 	g.close()
-	return g.finish(ctx, err)
+	return g.finish(g.soft, err)
 }
 
 // global holds the flags that every command shares, and what is made from them late.
@@ -41,8 +42,9 @@ type global struct {
 	quiet         bool
 	verbose       bool
 
-	command string // as in "gtoffset clamp"
-	session *session
+	command    string          // as in "gtoffset clamp"
+	soft, hard context.Context // see Env.Interrupts
+	session    *session
 }
 
 func newRoot(g *global) *cobra.Command {
@@ -64,6 +66,11 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
+			if g.env.Interrupts != nil {
+				ignoreFileLimit()
+				g.soft, g.hard = g.env.Interrupts(c.Context())
+				c.SetContext(g.soft)
+			}
 			return g.validate()
 		},
 	}
@@ -81,7 +88,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
-	root.AddCommand(newDescribe(g), newClamp(g), newImport(g), newVersion(g))
+	root.AddCommand(newDescribe(g), newClamp(g), newReset(g), newImport(g), newDelete(g), newWait(g), newVersion(g))
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	setHelp(root)

@@ -361,44 +361,68 @@ func (d *Document) reindex(from int) {
 }
 
 // stamp says of the changed partitions that they were recorded for the given topic id and cluster, and of the others nothing
-// new: only where it holds for all entries does it go into the header, else into the changed lines. "" is not known, and
-// changes nothing.
+// new. "" is not known, and changes nothing.
 func (d *Document) stamp(topicID, cluster string, changed map[int32]bool) {
-	if !d.headered {
+	d.record(func(e Entry) (string, string) {
+		if changed[e.Partition] {
+			return or(topicID, e.TopicID), or(cluster, e.Cluster)
+		}
+		return e.TopicID, e.Cluster
+	})
+	if d.headered && d.Len() == 0 {
+		d.SetTopicID(or(topicID, d.TopicID()))
+		d.SetCluster(or(cluster, d.Cluster()))
+	}
+}
+
+// record writes for what topic id and cluster each entry was recorded, "" if that is not known; ids gets the entries with what
+// the file says of them now. What holds for all entries goes into the header, else into the lines.
+func (d *Document) record(ids func(Entry) (topicID, cluster string)) {
+	if !d.headered || d.Len() == 0 {
 		return
 	}
-	allTopic, allCluster := topicID != "", cluster != ""
-	headTopic, headCluster := d.TopicID(), d.Cluster()
+	type pair struct{ topicID, cluster string }
+	want := make(map[int32]pair, d.Len())
+	var topics, clusters []string
 	for e := range d.Entries() {
-		if !changed[e.Partition] {
-			allTopic = allTopic && or(e.TopicID, headTopic) == topicID
-			allCluster = allCluster && or(e.Cluster, headCluster) == cluster
-		}
+		e.TopicID, e.Cluster = or(e.TopicID, d.TopicID()), or(e.Cluster, d.Cluster())
+		var p pair
+		p.topicID, p.cluster = ids(e)
+		want[e.Partition] = p
+		topics, clusters = append(topics, p.topicID), append(clusters, p.cluster)
 	}
-	if allTopic {
-		d.SetTopicID(topicID)
-	}
-	if allCluster {
-		d.SetCluster(cluster)
-	}
-	headTopic, headCluster = d.TopicID(), d.Cluster()
+	head := pair{common(topics, d.TopicID()), common(clusters, d.Cluster())}
+	d.SetTopicID(head.topicID)
+	d.SetCluster(head.cluster)
 	for i := range d.lines {
 		l := &d.lines[i]
 		if l.kind != entry {
 			continue
 		}
-		t, c := l.entry.TopicID, l.entry.Cluster
-		if changed[l.entry.Partition] {
-			t, c = or(topicID, t), or(cluster, c)
+		p := want[l.entry.Partition]
+		if p.topicID == head.topicID {
+			p.topicID = ""
 		}
-		if t == headTopic {
-			t = ""
+		if p.cluster == head.cluster {
+			p.cluster = ""
 		}
-		if c == headCluster {
-			c = ""
-		}
-		d.setIDs(l, t, c)
+		d.setIDs(l, p.topicID, p.cluster)
 	}
+}
+
+// common is what a header may say of values: the one that all have, nothing if one is not known, else what it said before.
+func common(values []string, before string) string {
+	same := true
+	for _, v := range values {
+		if v == "" {
+			return ""
+		}
+		same = same && v == values[0]
+	}
+	if same {
+		return values[0]
+	}
+	return before
 }
 
 // or returns the first of two strings that is not empty.

@@ -195,12 +195,16 @@ func (e *edit) set(partition int32, v offsets.Value) error {
 func (e *edit) apply(changes []offsets.Change, which []int, facts Facts) error {
 	partitions := map[int32]bool{}
 	before := map[int32]Entry{}
+	restored := map[int32]offsets.Value{} // these carry what was recorded with them
 	for _, i := range which {
 		c := &changes[i]
 		if partitions[c.Partition] {
 			return fmt.Errorf("save %s: two changes of partition %d", e.place.file(), c.Partition)
 		}
 		partitions[c.Partition] = true
+		if c.Target == offsets.Restored {
+			restored[c.Partition] = c.New
+		}
 		before[c.Partition] = e.recorded(c.Partition)
 		if err := e.set(c.Partition, c.New); err != nil {
 			return fmt.Errorf("save %s: %w", e.place.file(), err)
@@ -210,6 +214,12 @@ func (e *edit) apply(changes []offsets.Change, which []int, facts Facts) error {
 		return err
 	}
 	e.doc.stamp(facts.TopicIDs[e.place.topic], facts.Cluster, partitions)
+	e.doc.record(func(entry Entry) (string, string) {
+		if v, ok := restored[entry.Partition]; ok {
+			return v.TopicID, v.Cluster
+		}
+		return entry.TopicID, entry.Cluster
+	})
 	for _, i := range which {
 		if e.recorded(changes[i].Partition) == before[changes[i].Partition] {
 			changes[i].Result = pending

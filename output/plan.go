@@ -308,7 +308,14 @@ func (v PlanView) counts() offsets.Counts { return v.Plan.Settle(true).Count() }
 func (v PlanView) task() string {
 	write, remove := map[offsets.Side]int{}, map[offsets.Side]int{}
 	var groups []string
+	var whole []string
 	for _, g := range v.Plan.Groups {
+		if g.Whole {
+			if g.Refusal == "" {
+				whole = append(whole, groupName(g.Group))
+			}
+			continue
+		}
 		here := false
 		for _, c := range g.Changes {
 			if c.Verdict != offsets.Write && c.Verdict != offsets.Ask || c.Result == offsets.Already {
@@ -341,6 +348,13 @@ func (v PlanView) task() string {
 		if n := remove[side]; n > 0 {
 			say = append(say, fmt.Sprintf("remove %s %s from %s", plural(n, "offset"), of, at[side]))
 		}
+	}
+	if n := len(whole); n > 0 {
+		names := strings.Join(whole[:min(n, 5)], ", ")
+		if n > 5 {
+			names += fmt.Sprintf(" and %d more", n-5)
+		}
+		say = append(say, fmt.Sprintf("delete %s %s with all commits from %s", verb(n, "group", "groups"), names, where(v.Plan.Origin)))
 	}
 	if len(say) == 0 {
 		return "write nothing"

@@ -179,7 +179,7 @@ func (c Change) weigh(r Row) Change {
 		c.Skips = c.New.Offset - r.Range.Earliest
 		return c
 	}
-	from, to := r.Range.clamp(c.Old.Offset), c.New.Offset
+	from, to := r.Range.clamp(c.Old.Offset), r.Range.clamp(c.New.Offset)
 	switch {
 	case c.Condition == High && to > r.Range.Earliest:
 		c.Skips = to - r.Range.Earliest

@@ -1,13 +1,33 @@
 package offsets
 
+import "slices"
+
+// Deleted is the part of a plan after its group was deleted, or was not: what is true of the group is true of each commit.
+func (g PlanGroup) Deleted(result Result, why string) PlanGroup {
+	g.Result, g.Error = result, why
+	g.Changes = slices.Clone(g.Changes)
+	for i, c := range g.Changes {
+		if c.Verdict == Write {
+			g.Changes[i].Result, g.Changes[i].Error = result, why
+		}
+	}
+	return g
+}
+
 // Delete plans to remove the commits of every partition of the snapshot, or with whole the groups themselves. Only the commits in
 // Kafka are concerned; a store keeps what it has.
 func Delete(s Snapshot, whole bool) Plan {
 	plan := Plan{Command: "delete", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
-		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Whole: whole}
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Whole: whole, Live: !whole}
 		if whole {
 			pg.Notes = append(pg.Notes, "the whole group goes; an undo brings back its commits, but not its type, nor the clock by which they expire")
+		}
+		read := map[string]bool{} // topics that members read
+		for _, r := range g.Rows {
+			if r.Owner != "" {
+				read[r.Topic] = true
+			}
 		}
 		for _, r := range g.Rows {
 			c := begin(r, Committed, s.Origin.Cluster)
@@ -16,6 +36,8 @@ func Delete(s Snapshot, whole bool) Plan {
 				c = c.refuse(e.Presence.String()+": "+orElse(e.Reason, "no reason given"), "")
 			case e.Presence == Absent:
 				c.Reason = "no commit"
+			case !whole && g.Active() && read[r.Topic]:
+				c = c.refuse("the group is active and reads this topic: "+g.activity(), "--wait-empty 60s")
 			default:
 				c.Verdict, c.New, c.Reason = Write, NoValue, "removed"
 				if whole {

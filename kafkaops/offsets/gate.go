@@ -12,11 +12,11 @@ import (
 func Gate(p Plan, s Snapshot, create bool) Plan {
 	closed := map[string]PlanGroup{}
 	for i, pg := range p.Groups {
-		if !pg.writes(Stored) && !pg.writes(Committed) {
+		if !pg.writes(Stored) && !pg.writes(Committed) && !pg.Whole {
 			continue
 		}
 		g, _ := s.Group(pg.Group)
-		pg.Refusal, pg.Choice = g.closed()
+		pg.Refusal, pg.Choice = g.closed(pg.Live)
 		if pg.Refusal == "" && g.Existence == Missing && !create && pg.writes(Committed) {
 			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"
 		}
@@ -43,7 +43,7 @@ func (pg PlanGroup) writes(side Side) bool {
 }
 
 // closed says why nothing may be written to the group now, "" if it may, and which flag would help.
-func (g Group) closed() (why, choice string) {
+func (g Group) closed(live bool) (why, choice string) {
 	switch {
 	case g.Trouble != nil:
 		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason), ""
@@ -53,7 +53,7 @@ func (g Group) closed() (why, choice string) {
 		return fmt.Sprintf("%q is a share group: the broker keeps its state, and it has no offsets of this kind", g.ID), ""
 	case g.Protocol == "connect":
 		return fmt.Sprintf("%q coordinates Connect workers and has no offsets: name the sink connector's own group (connect-NAME)", g.ID), ""
-	case g.Active():
+	case g.Active() && !live:
 		return fmt.Sprintf("group %q is active: %s", g.ID, g.activity()), "--wait-empty 60s"
 	case g.Existence == ExistenceUnknown:
 		return fmt.Sprintf("whether group %q exists is unknown", g.ID), ""

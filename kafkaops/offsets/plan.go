@@ -26,7 +26,10 @@ type PlanGroup struct {
 	Notes   []string // what an operator should know, but nothing is refused for
 	Refusal string   // why nothing of this group may be written; "" if it may
 	Choice  string   // flags that would decide otherwise, as an operator types them
+	Live    bool     // may be written while members are in the group
 	Whole   bool     // the group itself is deleted
+	Result  Result   // of deleting it
+	Error   string   // why, for Failed
 	Changes []Change // sorted by topic, partition, side
 }
 
@@ -35,6 +38,8 @@ type Value struct {
 	Offset   int64 // None: no commit or no entry
 	Epoch    int32 // None: no leader epoch
 	Metadata string
+	TopicID  string // what a store recorded with it; a new value has what the cluster says now, unless it is Restored
+	Cluster  string
 }
 
 // NoValue is a side that holds nothing.
@@ -45,7 +50,7 @@ func ValueOf(e Entry) Value {
 	if e.Presence != Present {
 		return NoValue
 	}
-	return Value{Offset: e.Offset, Epoch: e.Epoch, Metadata: e.Metadata}
+	return Value{Offset: e.Offset, Epoch: e.Epoch, Metadata: e.Metadata, TopicID: e.TopicID, Cluster: e.Cluster}
 }
 
 // Verdict is what a plan does with a partition.
@@ -143,6 +148,23 @@ func (p Plan) Count() Counts {
 		}
 	}
 	return n
+}
+
+// ToDo counts what the plan would do: writes, those that are to be asked about, and groups to delete that have no commits.
+func (p Plan) ToDo() int {
+	n := p.Count()
+	todo := n.Write + n.Ask - n.Already
+	for _, g := range p.Groups {
+		if g.bare() && g.Result == "" {
+			todo++
+		}
+	}
+	return todo
+}
+
+// bare reports a group that is to be deleted and has no commit of which a change would tell.
+func (g PlanGroup) bare() bool {
+	return g.Whole && g.Refusal == "" && !g.writes(Committed)
 }
 
 // All lists the changes of all groups with their group, in order.

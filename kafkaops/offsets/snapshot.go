@@ -275,3 +275,14 @@ func Moved(before, after Snapshot) []string {
 	}
 	return moved
 }
+
+// Keys lists every partition of the snapshot, sorted, each once.
+func (s Snapshot) Keys() []Key {
+	keys := map[Key]bool{}
+	for _, g := range s.Groups {
+		for _, r := range g.Rows {
+			keys[r.Key] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(keys), Key.Compare)
+}

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+type resetOptions struct {
+	scope
+	road
+	sideFlags
+	allTopics bool
+	clamp     bool
+	timezone  string
+
+	toEarliest, toLatest, toCurrent, toStored, toCommitted, toSafe bool
+
+	toOffset, shiftBy                 int64
+	toDatetime, byDuration, fromGroup string
+
+	aim     offsets.Aim
+	instant time.Time
+}
+
+func newReset(g *global) *cobra.Command {
+	o := &resetOptions{}
+	c := &cobra.Command{
+		Use:   "reset",
+		Short: "Move offsets to a place that you name",
+		Long: `Moves the commits, the stored offsets, or both, of the partitions that you name, to exactly one target. What the move makes the job
+skip or read again is shown first, partition by partition.
+
+--to-safe goes to the smaller of stored and committed, within the range: it loses nothing that is still there. --to-current keeps
+the number, within the range, and drops a leader epoch that may send consumers back.
+
+Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 with --check if there is something to do.`,
+		Example: `  gtoffset reset -g billing -t orders --to-earliest --dry-run
+  gtoffset reset -g billing -t orders:4 --shift-by 1 --execute
+  gtoffset reset -g billing -t orders --to-datetime 2026-11-29T12:00:00Z --execute
+  gtoffset reset -g billing --all-topics -s /var/lib/billing/offsets --to-safe --stored --committed
+  gtoffset reset -g billing-copy -t orders --from-group billing --create --execute`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.validate(g, c); err != nil {
+				return err
+			}
+			return runReset(c.Context(), g, o)
+		},
+	}
+	o.scope.flags(c)
+	f := c.Flags()
+	f.BoolVar(&o.allTopics, "all-topics", false, "every topic of the group that has commits, entries or an assignment")
+	o.sideFlags.flags(c)
+	f.BoolVar(&o.toEarliest, "to-earliest", false, "the first offset that can still be read")
+	f.BoolVar(&o.toLatest, "to-latest", false, "the end, as it is when the plan is made")
+	f.Int64Var(&o.toOffset, "to-offset", 0, "the offset `N`")
+	f.StringVar(&o.toDatetime, "to-datetime", "", "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds")
+	f.StringVar(&o.byDuration, "by-duration", "", "the first record at or after now less the `DURATION`: PT12H, P7D, 90m, 2d")
+	f.StringVar(&o.timezone, "timezone", "UTC", "`ZONE` of a time without one, as Europe/Berlin")
+	f.Int64Var(&o.shiftBy, "shift-by", 0, "forward by `N`, or back by -N, within the range")
+	f.BoolVar(&o.toCurrent, "to-current", false, "the same number, within the range, with a clean leader epoch")
+	f.BoolVar(&o.toStored, "to-stored", false, "the commits to what is stored")
+	f.BoolVar(&o.toCommitted, "to-committed", false, "the store to what is committed")
+	f.BoolVar(&o.toSafe, "to-safe", false, "the smaller of stored and committed, within the range")
+	f.StringVar(&o.fromGroup, "from-group", "", "what the other `GROUP` has committed")
+	f.BoolVar(&o.clamp, "clamp", false, "bring a target that is out of range into it, instead of refusing it")
+	o.road.flags(c)
+	return c
+}
+
+func (o *resetOptions) validate(g *global, c *cobra.Command) error {
+	o.command = "reset"
+	if err := o.scope.validate(); err != nil {
+		return err
+	}
+	if err := o.needGroup(); err != nil {
+		return err
+	}
+	aims := map[string]offsets.Aim{
+		"to-earliest": offsets.AimEarliest, "to-latest": offsets.AimLatest, "to-offset": offsets.AimOffset, "to-datetime": offsets.AimTime,
+		"by-duration": offsets.AimTime, "shift-by": offsets.AimShift, "to-current": offsets.AimCurrent, "to-stored": offsets.AimStored,
+		"to-committed": offsets.AimCommitted, "to-safe": offsets.AimSafe, "from-group": offsets.AimGroup,
+	}
+	var given []string
+	for flag, aim := range aims {
+		if c.Flags().Changed(flag) {
+			given, o.aim = append(given, "--"+flag), aim
+		}
+	}
+	slices.Sort(given)
+	switch {
+	case len(given) == 0:
+		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --from-group GROUP")
+	case len(given) > 1:
+		return usage(strings.Join(given, " and ")+" exclude each other", "name one target")
+	case len(o.topics) == 0 && !o.allTopics:
+		return usage("no topic is named", "add -t TOPIC, or --all-topics")
+	case len(o.topics) > 0 && o.allTopics:
+		return usage("--topic and --all-topics exclude each other", "name the topics in one way")
+	}
+	if err := o.validateAim(g); err != nil {
+		return err
+	}
+	if err := o.sideFlags.validate(g); err != nil {
+		return err
+	}
+	return o.road.validate(g)
+}
+
+// validateAim checks the argument of the target, and that the target and the side go together.
+func (o *resetOptions) validateAim(g *global) error {
+	switch o.aim {
+	case offsets.AimOffset:
+		if o.toOffset < 0 {
+			return usage(fmt.Sprintf("--to-offset %d is negative", o.toOffset), "for the first and the last record there are --to-earliest and --to-latest")
+		}
+	case offsets.AimTime:
+		return o.resolve(g)
+	case offsets.AimStored, offsets.AimCommitted, offsets.AimSafe:
+		if g.store == "" {
+			return usage("--to-"+string(o.aim)+" needs a store", "add -s PATH")
+		}
+		if o.aim == offsets.AimStored && o.stored || o.aim == offsets.AimCommitted && o.committed {
+			return usage("--to-"+string(o.aim)+" would copy a side onto itself", "leave out --"+string(o.aim))
+		}
+		o.committed = o.committed || o.aim == offsets.AimStored
+		o.stored = o.stored || o.aim == offsets.AimCommitted
+	}
+	return nil
+}
+
+// resolve turns the time or the duration into an instant.
+func (o *resetOptions) resolve(g *global) error {
+	now := g.env.Now()
+	if o.byDuration != "" {
+		back, err := parseBack(o.byDuration)
+		if err != nil {
+			return usage("--by-duration "+err.Error(), "")
+		}
+		o.instant = now.Add(-back)
+		return nil
+	}
+	zone, err := time.LoadLocation(o.timezone)
+	if err != nil || o.timezone == "" {
+		return usage(fmt.Sprintf("--timezone %q is not known", o.timezone), "--timezone Europe/Berlin, or a zone within the time")
+	}
+	if o.instant, err = parseInstant(o.toDatetime, zone); err != nil {
+		return usage("--to-datetime "+err.Error(), "")
+	}
+	if o.instant.Sub(now) > 24*time.Hour {
+		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
+	}
+	return nil
+}
+
+func runReset(ctx context.Context, g *global, o *resetOptions) error {
+	if o.aim == offsets.AimTime {
+		g.note("to the first record at or after %s; older records may follow it", sayInstant(o.instant))
+	}
+	return g.apply(ctx, &o.scope, o.road, func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		sides, err := o.choose(shot)
+		if err != nil {
+			return offsets.Plan{}, err
+		}
+		policy := offsets.ResetPolicy{Sides: sides, Aim: o.aim, N: o.toOffset + o.shiftBy, Clamp: o.clamp, Named: o.named}
+		switch o.aim {
+		case offsets.AimTime:
+			policy.From = sayInstant(o.instant)
+			if policy.Times, err = g.session.cluster.Times(ctx, shot.Keys(), o.instant); err != nil {
+				return offsets.Plan{}, err
+			}
+		case offsets.AimGroup:
+			policy.From = o.fromGroup
+			if policy.Group, err = g.commitsOf(ctx, o.fromGroup, shot); err != nil {
+				return offsets.Plan{}, err
+			}
+		}
+		return offsets.Reset(shot, policy), nil
+	})
+}
+
+// commitsOf reads what another group has committed for the partitions of the snapshot.
+func (g *global) commitsOf(ctx context.Context, group string, shot offsets.Snapshot) (map[offsets.Key]offsets.Entry, error) {
+	commits, trouble := g.session.cluster.Commits(ctx, group, shot.Keys())
+	if trouble != nil {
+		code := exitRefused
+		if trouble.Unreachable {
+			code = exitUnreachable
+		}
+		return nil, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s; nothing was written", group, trouble.Reason)}
+	}
+	return commits, nil
+}

@@ -1,0 +1,119 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/output"
+)
+
+type waitOptions struct {
+	scope
+	empty    bool
+	lag      int64
+	caughtUp bool
+	at       span
+}
+
+func newWait(g *global) *cobra.Command {
+	o := &waitOptions{at: span(5 * time.Minute)}
+	c := &cobra.Command{
+		Use:   "wait",
+		Short: "Return when groups are empty, or have caught up",
+		Long: `Looks again and again, politely, until every condition given holds for every partition and group named. Reads only.
+
+A lag that stays at 1 may be a transaction's control record, which no consumer reads: allow for it with --lag 1.
+
+Exit status: 0 the conditions hold; 10 they did not within --for; 1 no such group.`,
+		Example: `  gtoffset wait -g billing --empty --for 60s
+  gtoffset wait -g billing --lag 0 --for 10m
+  gtoffset wait -g billing -s /var/lib/billing/offsets --stored-caught-up`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.validate(g, c); err != nil {
+				return err
+			}
+			return runWait(c.Context(), g, o)
+		},
+	}
+	o.flags(c)
+	f := c.Flags()
+	f.BoolVar(&o.empty, "empty", false, "no member is in the group")
+	f.Int64Var(&o.lag, "lag", offsets.None, "no partition's lag is above `N`")
+	f.BoolVar(&o.caughtUp, "stored-caught-up", false, "the store has reached what is committed")
+	f.Var(&o.at, "for", "wait at most `DURATION`")
+	formats(c, output.Table, output.JSON, output.YAML)
+	return c
+}
+
+func (o *waitOptions) validate(g *global, c *cobra.Command) error {
+	if err := o.scope.validate(); err != nil {
+		return err
+	}
+	if err := o.needGroup(); err != nil {
+		return err
+	}
+	switch {
+	case c.Flags().Changed("lag") && o.lag < 0:
+		return usage(fmt.Sprintf("--lag %d is negative", o.lag), "--lag 0 waits for the end")
+	case !o.empty && !o.caughtUp && o.lag == offsets.None:
+		return usage("no condition is named", "add --empty, --lag N or --stored-caught-up")
+	case o.caughtUp && g.store == "":
+		return usage("--stored-caught-up needs a store", "add -s PATH")
+	}
+	return nil
+}
+
+// poll is how often a wait looks: soon at first, then less and less often.
+const (
+	pollFirst = 500 * time.Millisecond
+	pollLast  = 5 * time.Second
+)
+
+func runWait(ctx context.Context, g *global, o *waitOptions) error {
+	start := g.env.Now()
+	conditions := offsets.Conditions{Empty: o.empty, MaxLag: o.lag, CaughtUp: o.caughtUp}
+	progress := g.progressLine()
+	defer progress("")
+	for pause := pollFirst; ; pause = min(pause*3/2, pollLast) {
+		shot, err := g.look(ctx, &o.scope, lookOptions{})
+		if err != nil {
+			return err
+		}
+		if err := troubles(shot, &o.scope); err != nil {
+			return err
+		}
+		open := offsets.Open(shot, conditions)
+		waited := g.env.Now().Sub(start)
+		left := time.Duration(o.at) - waited
+		if len(open) == 0 || left <= 0 {
+			progress("")
+			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open}
+			if err := view.Write(g.out(), output.Format(g.format)); err != nil {
+				return err
+			}
+			if len(open) > 0 {
+				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", time.Duration(o.at), list(open, 3))}
+			}
+			return nil
+		}
+		progress(fmt.Sprintf("%s left: %s", left.Round(time.Second), strings.Join(open[:1], "")))
+		if err := wait(ctx, min(pause, left)); err != nil {
+			return err
+		}
+	}
+}
+
+// progressLine returns a function that shows one line on a terminal, each time in place of the one before; "" takes it away.
+func (g *global) progressLine() func(string) {
+	s := g.talk()
+	if s.Width == 0 || g.quiet {
+		return func(string) {}
+	}
+	return func(line string) { output.Progress(s, line) }
+}

@@ -1,0 +1,62 @@
+package output
+
+import (
+	"bytes"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// WaitSchema is the schema of what a wait ends with.
+const WaitSchema = "gtoffset.wait/1"
+
+// Wait is how a wait ended: at once, later, or not within its time.
+type Wait struct {
+	Origin offsets.Origin
+	Waited time.Duration
+	Open   []string // what does not hold yet, in words; empty when the wait is over
+}
+
+// Write writes the view as table (a line), json or yaml.
+func (v Wait) Write(s Stream, f Format) error {
+	switch f {
+	case Table, "":
+		if len(v.Open) > 0 {
+			return nil // the error says it
+		}
+		p := &printer{w: s.W}
+		p.printf("met after %s\n", v.Waited.Round(time.Second))
+		return p.err
+	case JSON:
+		return writeJSON(s.W, v.document())
+	case YAML:
+		var b bytes.Buffer
+		if err := writeJSON(&b, v.document()); err != nil {
+			return err
+		}
+		return writeYAML(s.W, b.Bytes())
+	}
+	return FormatError{f, []Format{Table, JSON, YAML}}
+}
+
+type waitDocument struct {
+	Schema string   `json:"schema"`
+	Met    bool     `json:"met"`
+	Waited int64    `json:"waited_ms"`
+	Open   []string `json:"open"`
+}
+
+func (v Wait) document() waitDocument {
+	return waitDocument{WaitSchema, len(v.Open) == 0, v.Waited.Milliseconds(), append([]string{}, v.Open...)}
+}
+
+// Progress shows a line on a terminal in place of the one before it; an empty one takes it away.
+func Progress(s Stream, line string) error {
+	p := &printer{w: s.W}
+	line = cleanText(line)
+	for s.Width > 0 && width(line) >= s.Width {
+		line = line[:len(line)-1]
+	}
+	p.printf("\r\x1b[K%s", line)
+	return p.err
+}
