@@ -215,7 +215,7 @@ func unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &problem{code: exitFailed, text: list(unknown, 3), hint: "check -t"}
+	return &problem{code: exitFailed, text: list(unknown, 3), hint: "gtoffset describe -g GROUP shows the topics that a group has"}
 }
 
 // brokenRows counts the partitions of which something could not be read, or that are gone.
@@ -270,7 +270,7 @@ func checksError(checks []offsets.Check) error {
 
 // hint is the next step for a group, "" for none.
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group) string {
-	if hint := g.clampHint(shot, grp); hint != "" {
+	if hint := g.mending(shot, grp); hint != "" {
 		return hint
 	}
 	ones := 0
@@ -289,26 +289,40 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group) string {
 	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
 }
 
-// clampHint is the command that would bring a group back into range, "" if nothing is out of it.
-func (g *global) clampHint(shot offsets.Snapshot, grp offsets.Group) string {
-	sides, topics := grp.OutOfRange(shot.Origin.Cluster)
-	if len(sides) == 0 || grp.Active() {
+// mending is the command that would mend a group, "" if nothing is to be mended now.
+func (g *global) mending(shot offsets.Snapshot, grp offsets.Group) string {
+	if grp.Active() || grp.Trouble != nil {
 		return ""
 	}
-	line := []string{"gtoffset", "clamp", "-b", shot.Origin.Bootstrap, "-g", grp.ID}
-	if g.bootstrap == "" {
-		line = slices.Delete(line, 2, 4)
+	line := []string{"-g", grp.ID}
+	if g.bootstrap != "" {
+		line = append([]string{"-b", shot.Origin.Bootstrap}, line...)
+	}
+	end := []string{}
+	if g.store != "" {
+		end = append(end, "-s", g.store)
+	}
+	if safe := grp.Safe(shot.Origin.Cluster); len(safe) > 0 {
+		for _, sel := range safe {
+			line = append(line, "-t", sel.String())
+		}
+		return "to lose nothing that is still there: " + commandLine(slices.Concat([]string{"gtoffset", "reset"}, line, end, []string{"--to-safe", "--stored", "--committed"}))
+	}
+	sides, topics, recreated := grp.Repairs(shot.Origin.Cluster)
+	if len(sides) == 0 {
+		return ""
 	}
 	for _, t := range topics {
 		line = append(line, "-t", t)
 	}
-	if g.store != "" {
-		line = append(line, "-s", g.store)
-	}
 	for _, side := range sides {
-		line = append(line, "--"+string(side))
+		end = append(end, "--"+string(side))
 	}
-	return "to bring it back into range: " + commandLine(line)
+	why := "to bring it back into range: "
+	if recreated {
+		why, end = "to read the new topic from its beginning: ", append(end, "--recreated", "earliest")
+	}
+	return why + commandLine(slices.Concat([]string{"gtoffset", "clamp"}, line, end))
 }
 
 func shown(checks []offsets.Check) []output.Check {

@@ -57,6 +57,9 @@ func writeUsage(b *strings.Builder, c *cobra.Command) {
 				fmt.Fprintf(b, "  %-12s %s\n", sub.Name(), sub.Short)
 			}
 		}
+		if !c.HasParent() {
+			b.WriteString("\ngtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.\n")
+		}
 	}
 	if f := c.LocalNonPersistentFlags(); f.HasAvailableFlags() {
 		b.WriteString("\nFlags\n")

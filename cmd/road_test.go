@@ -458,6 +458,31 @@ func TestUndo(t *testing.T) {
 		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders")+" "+w.committed("billing", "other")+" "+w.stored("billing", "other"), "0=100 1=600 0=200 1=700  ")
 		same(t, "bare file", w.file("billing", "orders"), "0 200\n1 700\n")
 	})
+	t.Run("another cluster's entries are still another cluster's", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900})
+		w.saveAs("billing", "orders", "", "of-another-house", 100)
+		r := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--other-cluster", "--execute").exits(0)
+		w.run(r.undo()...).exits(0)
+		same(t, "stored", w.stored("billing", "orders"), "0=100")
+		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(4).says("of-another-house")
+	})
+	for _, choice := range []string{"earliest", "end", "keep"} {
+		t.Run("a recreated topic is still a recreated topic, "+choice, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{0, 500})
+			w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 100)
+			must(t, w.b.Recreate("orders"))
+			w.grow("orders", [2]int64{0, 500})
+			clamp := []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--execute"}
+			r := w.run(append(clamp, "--recreated", choice)...).exits(0).prints("1 of 1 verified")
+			w.run(clamp...).exits(0)
+			w.run(r.undo()...).exits(0).prints("1 of 1 verified")
+			same(t, "stored", w.stored("billing", "orders"), "0=100")
+			w.run(clamp...).exits(4).says("recreated")
+			w.run(r.undo()...).exits(0).prints("Nothing to do")
+		})
+	}
 }
 
 func TestPartialWithBrokersMissingFromTheList(t *testing.T) {

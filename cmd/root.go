@@ -89,8 +89,19 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
 	root.AddCommand(newDescribe(g), newClamp(g), newReset(g), newImport(g), newDelete(g), newWait(g), newVersion(g))
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetHelpCommand(newHelp(g, root))
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" { // cobra's own prints its help and exits 0 for any shell it does not know
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usage(fmt.Sprintf("there is no completion for %q", args[0]), "gtoffset completion bash, zsh, fish or powershell")
+				}
+				return nil
+			}
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 	setHelp(root)
 	return root
 }
@@ -105,6 +116,7 @@ func (g *global) validate() error {
 	if g.store == "" {
 		g.store = g.env.Getenv("GTOFFSET_STORE")
 	}
+	g.store = absolute(g.store)
 	return nil
 }
 

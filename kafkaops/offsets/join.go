@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Topic is what the cluster has of one topic.
@@ -37,6 +38,29 @@ func (t Topic) Range(partition int32) Range {
 type Selection struct {
 	Topic      string
 	Partitions []int32
+}
+
+// String is the selection as -t takes it: orders, or orders:0,1,4-7.
+func (s Selection) String() string {
+	var b strings.Builder
+	b.WriteString(s.Topic)
+	for i := 0; i < len(s.Partitions); i++ {
+		first := s.Partitions[i]
+		for i+1 < len(s.Partitions) && s.Partitions[i+1] == s.Partitions[i]+1 {
+			i++
+		}
+		sep := ","
+		if b.Len() == len(s.Topic) {
+			sep = ":"
+		}
+		switch last := s.Partitions[i]; {
+		case last == first:
+			fmt.Fprintf(&b, "%s%d", sep, first)
+		default:
+			fmt.Fprintf(&b, "%s%d-%d", sep, first, last)
+		}
+	}
+	return b.String()
 }
 
 // Holds reports whether the selections include the partition; no selection includes everything.

@@ -71,13 +71,14 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 		return c.refuse(r.Range.gone(), "")
 	case !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID && !p.KeepRecreated:
 		return c.refuse("the topic was recreated since the backup", "--recreated keep")
-	case now.Offset == br.Old.Offset && now.Metadata == br.Old.Metadata:
+	case now.Offset == br.Old.Offset && now.Metadata == br.Old.Metadata && now.TopicID == br.Old.TopicID && now.Cluster == br.Old.Cluster:
 		c.Reason = "already as in the backup"
 		return c
 	case now.Offset != br.Written.Offset && !p.OverwriteMoved:
 		return c.refuse(fmt.Sprintf("moved since the backup: it was set to %s and is %s", number(br.Written.Offset), number(now.Offset)), "--moved overwrite")
 	}
 	c.Verdict, c.Reason = Write, "as before"
+	c.Rewrite = now.Offset == br.Old.Offset // what is recorded with it differs
 	if c.New.Offset == None {
 		c.Reason = "there was none before"
 		return c

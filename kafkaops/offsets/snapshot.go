@@ -217,23 +217,55 @@ func (s Snapshot) Remeasured(ranges map[Key]Range) {
 	}
 }
 
-// OutOfRange lists the sides on which the group has an offset that is low or high, and the topics of these partitions.
-func (g Group) OutOfRange(cluster string) (sides []Side, topics []string) {
+// Repairs lists the sides on which clamp would have something to do, the topics concerned, and whether one of them was recreated,
+// about which clamp wants to be told what to do.
+func (g Group) Repairs(cluster string) (sides []Side, topics []string, recreated bool) {
 	names := map[string]bool{}
 	for _, side := range []Side{Stored, Committed} {
 		found := false
 		for _, r := range g.Rows {
-			switch Judge(r.Entry(side), r.Range, cluster).Condition {
-			case Low, High:
-				found = true
-				names[r.Topic] = true
+			s := Judge(r.Entry(side), r.Range, cluster)
+			if s.Condition != Low && s.Condition != High && s.Identity != Recreated || r.Range.Gone() {
+				continue
 			}
+			found, names[r.Topic] = true, true
+			recreated = recreated || s.Identity == Recreated
 		}
 		if found {
 			sides = append(sides, side)
 		}
 	}
-	return sides, slices.Sorted(maps.Keys(names))
+	return sides, slices.Sorted(maps.Keys(names)), recreated
+}
+
+// Safe selects the partitions that going to the smaller of stored and committed would mend, where anything was committed that the
+// store says was not processed, or is out of range, on a group in which something was.
+func (g Group) Safe(cluster string) []Selection {
+	var safe []Selection
+	of := map[string]int{}
+	unprocessed := false
+	for _, r := range g.Rows {
+		n, ok := r.Unprocessed(cluster)
+		unprocessed = unprocessed || ok && n > 0
+		of[r.Topic]++
+		if !ok {
+			continue
+		}
+		if n := len(safe); n == 0 || safe[n-1].Topic != r.Topic {
+			safe = append(safe, Selection{Topic: r.Topic})
+		}
+		last := &safe[len(safe)-1]
+		last.Partitions = append(last.Partitions, r.Partition)
+	}
+	if !unprocessed {
+		return nil
+	}
+	for i, s := range safe {
+		if len(s.Partitions) == of[s.Topic] {
+			safe[i].Partitions = nil // all of them
+		}
+	}
+	return safe
 }
 
 // Held reports which sides have anything for any of the groups; an entry that cannot be read is there too.

@@ -1,0 +1,85 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newHelp is the command that explains commands and topics.
+func newHelp(g *global, root *cobra.Command) *cobra.Command {
+	names := []string{}
+	for _, t := range helpTopics() {
+		names = append(names, t.name)
+	}
+	return &cobra.Command{
+		Use:       "help [COMMAND|TOPIC]",
+		Short:     "Explain a command, or one of: " + strings.Join(names, ", "),
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return root.Help()
+			}
+			for _, t := range helpTopics() {
+				if t.name == args[0] {
+					_, err := io.WriteString(g.env.Stdout, t.text)
+					return err
+				}
+			}
+			found, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 || found == root {
+				return usage(fmt.Sprintf("there is no command and no topic %q", strings.Join(args, " ")), "gtoffset help lists the commands; topics: "+strings.Join(names, ", "))
+			}
+			return found.Help()
+		},
+	}
+}
+
+type helpTopic struct{ name, text string }
+
+func helpTopics() []helpTopic {
+	return []helpTopic{
+		{"exit-codes", `Exit codes
+
+    0  done, or nothing to do; an offset that was clamped is a count, not a failure
+    1  failed, nothing written; also an unknown group or topic, or a store that is not there
+    2  usage: flags that do not fit, a time that is malformed or ahead, nobody to ask
+    3  partly failed: the error names what; also a read-back that differs
+    4  refused for safety, nothing written: the error names the flag that decides
+    5  cluster or store not reached, or its credentials refused
+   10  a check or a wait is not met
+  130  interrupted
+
+Where several apply, 5 comes before 4 before 3 before 10; with -o json the error lists all.
+`},
+		{"environment", `Environment
+
+  GTOFFSET_BOOTSTRAP_SERVER   brokers to start from, if -b is not given; then KAFKA_BOOTSTRAP_SERVERS
+  GTOFFSET_STORE              the store, if -s is not given
+  XDG_STATE_HOME              backups and plans go to its folder gtoffset (default ~/.local/state)
+  NO_COLOR, TERM=dumb         no colour, unless --color always
+  CI                          nobody is asked: a write needs --execute or --dry-run
+
+A flag comes before GTOFFSET_…, and that before KAFKA_….
+`},
+		{"formats", `Formats
+
+  -o table   for people; the same with and without a terminal, but for colour, gauge and width
+  -o wide    describe: everything that is known
+  -o json    one document with a schema name; fields are added, never renamed
+  -o yaml    the same document
+  -o csv     one line a row, with a header
+
+Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.
+`},
+		{"stores", `Stores
+
+  -s PATH, -s file:PATH   gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic
+
+A store is named, or there is none. Every offset in it is the next record to read. A file is replaced whole and durably, in the
+form in which it was found, under a lock beside it.
+`},
+	}
+}
