@@ -142,6 +142,10 @@ type rowValue struct {
 	Epoch         *int32   `json:"epoch"`
 	Metadata      *string  `json:"metadata"`
 	MetadataExact string   `json:"metadata_base64,omitempty"`
+
+	// What a store had recorded with the offset: an undo must not make an old topic's number look like one of the topic of today.
+	RecordedTopicID string `json:"recorded_topic_id,omitempty"`
+	RecordedCluster string `json:"recorded_cluster,omitempty"`
 }
 
 // nullable is a number or null, that must be there. Why it is neither is kept for a message that names the place.
@@ -199,7 +203,8 @@ func (o Offsets) document() offsetsDocument {
 			v := valueDocumentOf(r.Old, r.Side)
 			gd.Partitions[j] = offsetsRowDocument{
 				Topic: r.Topic, TopicExact: exact(r.Topic), TopicID: textOrNull(r.TopicID), Partition: &r.Partition, Side: string(r.Side),
-				rowValue: rowValue{Offset: nullableOf(r.Old.Offset), Epoch: v.Epoch, Metadata: v.Metadata, MetadataExact: v.MetadataExact},
+				rowValue: rowValue{Offset: nullableOf(r.Old.Offset), Epoch: v.Epoch, Metadata: v.Metadata, MetadataExact: v.MetadataExact,
+					RecordedTopicID: r.Old.TopicID, RecordedCluster: r.Old.Cluster},
 			}
 			if o.Kind == Backup {
 				gd.Partitions[j].Written = nullableOf(r.Written.Offset)
@@ -445,6 +450,7 @@ func (r offsetsRowDocument) value(o Offsets) (offsets.BackupRow, error) {
 		if r.Epoch != nil {
 			row.Old.Epoch = *r.Epoch
 		}
+		row.Old.TopicID, row.Old.Cluster = r.RecordedTopicID, r.RecordedCluster
 		row.Old.Metadata, err = original(deref(r.Metadata), r.MetadataExact)
 		if err != nil {
 			return row, fmt.Errorf("metadata_base64: %w", err)
