@@ -1,0 +1,318 @@
+// Package exchange reads and writes the documents in which offsets travel: our own exports, backups and plans, gtoffset files,
+// and the files of other programs. One file a format, reader and writer together; docs/formats.md describes each.
+//
+// Read recognises a format by its content and names it. It is strict where a guess could move an offset: what is malformed is
+// listed place by place, and nothing of such a document is returned.
+//
+// Every offset here is the next record to read; no format of the list counts otherwise.
+package exchange
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// Format is a value of --as, and of -o where it can be written.
+type Format string
+
+// The formats.
+const (
+	JSON     Format = "json"      // gtoffset.offsets/1 or gtoffset.plan/1
+	YAML     Format = "yaml"      // the same documents
+	CSV      Format = "csv"       // our own, with a header line
+	KafkaCSV Format = "kafka-csv" // of Kafka's own reset tool
+	Spark    Format = "spark"     // startingOffsets of a Spark source
+	File     Format = "gtoffset"  // one gtoffset file
+	RPK      Format = "rpk"       // TOPIC PARTITION OFFSET
+	Yelp     Format = "yelp"      // groupid and offsets
+	KCL      Format = "kcl"       // a list of topic, partition and offset
+	Ranges   Format = "ranges"    // topic partition from until
+)
+
+// Formats lists all that can be read.
+func Formats() []Format {
+	return []Format{JSON, YAML, CSV, KafkaCSV, Spark, File, RPK, Yelp, KCL, Ranges}
+}
+
+// Writable lists those that can be written too.
+func Writable() []Format { return []Format{JSON, YAML, CSV, KafkaCSV, Spark, File} }
+
+// Words says what a format is, for people.
+func (f Format) Words() string {
+	switch f {
+	case JSON:
+		return "a document of gtoffset in JSON"
+	case YAML:
+		return "a document of gtoffset in YAML"
+	case CSV:
+		return "CSV of gtoffset"
+	case KafkaCSV:
+		return "CSV of Kafka's reset tool"
+	case Spark:
+		return "Spark's startingOffsets"
+	case File:
+		return "a gtoffset file"
+	case RPK:
+		return "rpk's lines of topic, partition and offset"
+	case Yelp:
+		return "JSON of Yelp's offset_save"
+	case KCL:
+		return "kcl's JSON list"
+	case Ranges:
+		return "lines of topic, partition, from and until"
+	}
+	return string(f)
+}
+
+// Kind says what a document is for.
+type Kind string
+
+// The kinds. Only a backup's null removes something when it is imported.
+const (
+	Export Kind = "export" // every format of others is one too
+	Backup Kind = "backup"
+	Plan   Kind = "plan"
+)
+
+// Take says which end of a range counts.
+type Take string
+
+// The ends. From is where the range began, Until one past its last record.
+const (
+	From  Take = "from"
+	Until Take = "until"
+)
+
+// Document is what was read, or is to be written.
+type Document struct {
+	Format Format
+	Kind   Kind
+	Side   offsets.Side // "" when rows of both sides are in it, or the format does not say
+	Taken  time.Time
+	Tool   string // "gtoffset 0.1.0"
+	Origin offsets.Origin
+	Groups []Group // all that the document names, also those without a row; sorted
+	Rows   []Row   // sorted by group, topic, partition, side
+
+	// Of a backup: the plan that it was taken for, who ran it, and why (--why).
+	ID, Command, Why, User, Host string
+
+	Plan     *offsets.Plan // of Kind Plan: it stands for the rows, of which there are none
+	Warnings []string      // what was read over, such as rows that repeat each other
+}
+
+// Group is one group that a document names.
+type Group struct {
+	Name string
+	Type offsets.GroupType
+}
+
+// Row is one partition of a document. An Offset of offsets.None is a null.
+type Row struct {
+	offsets.Given
+	Side    offsets.Side // "" if the format does not say
+	Written int64        // only in a backup: what the write put in its place
+}
+
+// Given lists the rows of one side as a merge takes them; rows that say no side belong to both.
+func (d Document) Given(side offsets.Side) []offsets.Given {
+	var given []offsets.Given
+	for _, r := range d.Rows {
+		if r.Side == "" || r.Side == side {
+			given = append(given, r.Given)
+		}
+	}
+	return given
+}
+
+// Backup is the part of the document that a restore is planned from.
+func (d Document) Backup() offsets.Backup {
+	b := offsets.Backup{Origin: d.Origin, Side: d.Side}
+	for g, rows := range d.byGroup {
+		bg := offsets.BackupGroup{Group: g.Name, Type: g.Type}
+		for _, r := range rows {
+			bg.Rows = append(bg.Rows, offsets.BackupRow{
+				Key: r.Key, Side: r.Side, TopicID: r.TopicID, Old: r.Value, Written: offsets.Value{Offset: r.Written, Epoch: offsets.None},
+			})
+		}
+		b.Groups = append(b.Groups, bg)
+	}
+	return b
+}
+
+// BackupOf is the backup of a plan: what each partition to be written holds now, and what it is about to hold.
+func BackupOf(p offsets.Plan) Document {
+	d := Document{Format: JSON, Kind: Backup, Taken: p.Created, Origin: p.Origin, ID: p.ID, Command: p.Command}
+	sides := map[offsets.Side]bool{}
+	for _, g := range p.Groups {
+		rows := len(d.Rows)
+		for _, c := range g.Changes {
+			sides[c.Side] = true
+			if c.Verdict == offsets.Write && c.Result != offsets.Already {
+				d.Rows = append(d.Rows, Row{
+					Given: offsets.Given{Group: g.Group, Key: c.Key, Value: c.Old, TopicID: c.TopicID}, Side: c.Side, Written: c.New.Offset,
+				})
+			}
+		}
+		if len(d.Rows) > rows {
+			d.Groups = append(d.Groups, Group{g.Group, g.Type})
+		}
+	}
+	if len(sides) == 1 {
+		for side := range sides {
+			d.Side = side
+		}
+	}
+	return d.Sorted()
+}
+
+// Sorted returns the document in the order in which it is read and written.
+func (d Document) Sorted() Document {
+	d.Groups, d.Rows = slices.Clone(d.Groups), slices.Clone(d.Rows)
+	slices.SortFunc(d.Groups, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(d.Rows, func(a, b Row) int { return a.compare(&b) })
+	return d
+}
+
+func (r *Row) compare(o *Row) int {
+	return cmp.Or(strings.Compare(r.Group, o.Group), r.Key.Compare(o.Key), cmp.Compare(r.Side, o.Side))
+}
+
+// byGroup yields each group with its rows.
+func (d Document) byGroup(yield func(Group, []Row) bool) {
+	rows := d.Rows
+	for _, g := range d.Groups {
+		n := 0
+		for n < len(rows) && rows[n].Group == g.Name {
+			n++
+		}
+		if !yield(g, rows[:n]) {
+			return
+		}
+		rows = rows[n:]
+	}
+}
+
+// WriteOptions are for formats that leave a choice.
+type WriteOptions struct {
+	GroupColumn bool // kafka-csv: four columns even for a single group
+}
+
+// Write writes the document, which must be sorted. What the format has no place for is left out, and Losses tells it
+// beforehand; where that would leave a document that means something else, the error is a *CannotHoldError.
+func (d Document) Write(w io.Writer, f Format, o WriteOptions) error {
+	if d.Kind != Export && f != JSON && f != YAML {
+		return &CannotHoldError{f, "a " + string(d.Kind)}
+	}
+	switch f {
+	case JSON:
+		return d.writeTree(&jsonWriter{w: w})
+	case YAML:
+		return d.writeTree(&yamlWriter{w: w})
+	case CSV:
+		return d.writeCSV(w)
+	case KafkaCSV:
+		return d.writeKafkaCSV(w, o.GroupColumn)
+	case Spark:
+		return d.writeSpark(w)
+	case File:
+		return d.writeFile(w)
+	}
+	return &CannotHoldError{f, "anything: it can be read only"}
+}
+
+func (d Document) writeTree(w treeWriter) error {
+	if d.Kind == Plan {
+		return writePlan(w, *d.Plan)
+	}
+	return d.writeOffsets(w)
+}
+
+// PlanOf is the document of a plan.
+func PlanOf(p offsets.Plan) Document {
+	return Document{Kind: Plan, ID: p.ID, Command: p.Command, Taken: p.Created, Origin: p.Origin, Plan: &p}
+}
+
+// Losses says, in words, what of this document a format has no place for.
+func (d Document) Losses(f Format) []string {
+	if f == JSON || f == YAML {
+		return nil
+	}
+	var none, epochs, metadata, ids, types, empty int
+	for g, rows := range d.byGroup {
+		if g.Type != "" && g.Type != offsets.TypeUnknown {
+			types++
+		}
+		if len(rows) == 0 {
+			empty++
+		}
+		for _, r := range rows {
+			if r.Offset == offsets.None {
+				none++
+			}
+			if r.Epoch != offsets.None {
+				epochs++
+			}
+			if r.Metadata != "" {
+				metadata++
+			}
+			if r.TopicID != "" {
+				ids++
+			}
+		}
+	}
+	var lost []string
+	add := func(n int, format string) {
+		if n > 0 {
+			lost = append(lost, fmt.Sprintf(format, n))
+		}
+	}
+	if f != CSV {
+		add(none, "%d partitions without an offset")
+		add(metadata, "the metadata of %d commits")
+		if f != File {
+			add(epochs, "the leader epoch of %d commits")
+		}
+	}
+	if f != File {
+		add(ids, "the topic id of %d partitions")
+		if d.Origin.Cluster != "" {
+			lost = append(lost, "the cluster id")
+		}
+		if !d.Taken.IsZero() {
+			lost = append(lost, "the time")
+		}
+	}
+	add(types, "the type of %d groups")
+	if f != File {
+		add(empty, "%d groups without an offset")
+	}
+	return lost
+}
+
+// single is the only group of the document, for formats that name none or one.
+func (d Document) single(f Format) (string, error) {
+	if len(d.Groups) > 1 {
+		return "", &CannotHoldError{f, fmt.Sprintf("more than one group, and there are %d", len(d.Groups))}
+	}
+	if len(d.Groups) == 0 {
+		return "", nil
+	}
+	return d.Groups[0].Name, nil
+}
+
+// oneSided refuses rows of both sides, which a format without that word would mix.
+func (d Document) oneSided(f Format) error {
+	for _, r := range d.Rows {
+		if r.Side != d.Rows[0].Side {
+			return &CannotHoldError{f, "both sides: name --stored or --committed"}
+		}
+	}
+	return nil
+}

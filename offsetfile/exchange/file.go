@@ -1,0 +1,138 @@
+package exchange
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+)
+
+// readFile reads one gtoffset file. That it is whole is for offsetfile to say.
+func (r *reading) readFile() error {
+	doc, err := offsetfile.Parse([]byte(r.text))
+	var damage *offsetfile.DamageError
+	switch {
+	case errors.As(err, &damage):
+		r.cause = err
+		for _, p := range damage.Problems {
+			reason := p.Reason
+			if strings.Contains(reason, "negative") {
+				reason += markerHint(r.text, p.Line)
+			}
+			r.bad(p.Line, "", "%s", reason)
+		}
+		return nil
+	case err != nil:
+		r.cause = err
+		r.bad(0, "", "%v", err)
+		return nil
+	}
+	group, topic := doc.Group(), doc.Topic()
+	if group == "" {
+		if group, err = r.theGroup(); err != nil {
+			return err
+		}
+	}
+	if topic == "" {
+		topic = r.Topic
+	}
+	if topic == "" {
+		return &MissingError{File, MissingTopic}
+	}
+	r.groups[group] = offsets.TypeUnknown
+	r.doc.Origin.Cluster, r.doc.Taken = doc.Cluster(), doc.Saved()
+	line := 0
+	for e := range doc.Entries() {
+		line++
+		if e.Cluster != "" && e.Cluster != doc.Cluster() {
+			r.bad(0, "", "partition %d was recorded for cluster %q, the rest for %q", e.Partition, e.Cluster, doc.Cluster())
+			continue
+		}
+		row := Row{
+			Given: offsets.Given{
+				Group: group, Key: offsets.Key{Topic: topic, Partition: e.Partition}, TopicID: doc.TopicID(),
+				Value: offsets.Value{Offset: e.Offset, Epoch: e.Epoch},
+			},
+			Written: offsets.None,
+		}
+		if e.TopicID != "" {
+			row.TopicID = e.TopicID
+		}
+		r.add(0, nowhere, row)
+	}
+	return nil
+}
+
+// markerHint says what to use instead of the negative number in a line.
+func markerHint(text string, number int) string {
+	for line := range lines(text) {
+		if number--; number > 0 {
+			continue
+		}
+		columns := strings.Fields(line)
+		if len(columns) < 2 {
+			return ""
+		}
+		n, why := whole(columns[1])
+		if _, hint, found := strings.Cut(negative(n), "; "); found && why == "" && n < 0 {
+			return "; " + hint
+		}
+		return ""
+	}
+	return ""
+}
+
+// writeFile writes the one topic of one group as a gtoffset file. Partitions without an offset have no line.
+func (d Document) writeFile(w io.Writer) error {
+	group, err := d.single(File)
+	if err != nil {
+		return err
+	}
+	if err := d.oneSided(File); err != nil {
+		return err
+	}
+	if len(d.Rows) == 0 {
+		return &CannotHoldError{File, "nothing: without a partition it is not known which topic is meant"}
+	}
+	topic := d.Rows[0].Topic
+	for _, name := range []string{group, topic} {
+		if err := utf8Only(File, name); err != nil {
+			return err
+		}
+	}
+	if group == "" {
+		return &CannotHoldError{File, `the group ""`}
+	}
+	doc := offsetfile.New(group, topic)
+	id, cluster := recorded(d.Rows[0], d)
+	doc.SetTopicID(id)
+	doc.SetCluster(cluster)
+	doc.SetSaved(d.Taken)
+	for _, r := range d.Rows {
+		if r.Topic != topic {
+			return &CannotHoldError{File, fmt.Sprintf("more than one topic (%q and %q); name a folder", topic, r.Topic)}
+		}
+		if r.Offset == offsets.None {
+			continue
+		}
+		e := offsetfile.Entry{Partition: r.Partition, Offset: r.Offset, Epoch: r.Epoch}
+		if e.TopicID, e.Cluster = recorded(r, d); e.TopicID != id || e.Cluster != cluster {
+			return &CannotHoldError{File, fmt.Sprintf("offsets of a topic with two ids or clusters (%q of %q, and %q of %q)", id, cluster, e.TopicID, e.Cluster)}
+		}
+		e.TopicID, e.Cluster = "", "" // the header holds
+		if err := doc.Set(e); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(doc.Bytes())
+	return err
+}
+
+// recorded is the topic id and the cluster for which an offset was recorded: by a store, or else when the document was made.
+func recorded(r Row, d Document) (topicID, cluster string) {
+	return cmp.Or(r.Value.TopicID, r.TopicID), cmp.Or(r.Cluster, d.Origin.Cluster)
+}

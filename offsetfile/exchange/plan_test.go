@@ -1,0 +1,121 @@
+package exchange_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile/exchange"
+)
+
+func aPlan() offsets.Plan {
+	return offsets.Plan{
+		ID: "20261129T120000Z-clamp-billing", Command: "clamp", Created: noon,
+		Origin: offsets.Origin{Cluster: "MkU3OEVBNTcwNTJENDM2Qg", Bootstrap: "kafka1:9092", Source: "-b", Store: "/var/lib/billing/offsets"},
+		Groups: []offsets.PlanGroup{{
+			Group: "billing", Type: offsets.Consumer, State: "Empty", Notes: []string{"saved 3 h ago"},
+			Changes: []offsets.Change{
+				{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, TopicID: "5Qx0", Condition: offsets.Low, Old: offsets.Value{Offset: 120, Epoch: offsets.None}, New: offsets.Value{Offset: 500, Epoch: offsets.None}, Target: offsets.ToEarliest, Verdict: offsets.Write, Reason: "low: 380 expired (120..499)", Clamped: true},
+				{Key: offsets.Key{Topic: "orders", Partition: 1}, Side: offsets.Stored, Condition: offsets.OK, Old: offsets.Value{Offset: 950, Epoch: offsets.None}, New: offsets.Value{Offset: 950, Epoch: offsets.None}, Target: offsets.Fixed, Verdict: offsets.Keep, Reason: "in range"},
+				{Key: offsets.Key{Topic: "orders", Partition: 3}, Side: offsets.Stored, Condition: offsets.NoEntry, Old: offsets.NoValue, New: offsets.Value{Offset: 0, Epoch: offsets.None}, Target: offsets.ToEarliest, Verdict: offsets.Write, Reason: "first run"},
+			},
+		}},
+	}
+}
+
+// A plan that is read is the plan that was written, whatever is in it.
+func TestPlanIsLossless(t *testing.T) {
+	name := hostile(rapid.OneOf(rapid.String(), anyBytes))
+	text := hostile(rapid.String())
+	side := rapid.SampledFrom([]offsets.Side{offsets.Stored, offsets.Committed})
+	count := rapid.Int64Min(0)
+	rapid.Check(t, func(t *rapid.T) {
+		value := func(label string, side offsets.Side) offsets.Value {
+			v := offsets.NoValue
+			if rapid.Bool().Draw(t, label+" there") {
+				v.Offset, v.Epoch = count.Draw(t, label), rapid.Int32Min(-1).Draw(t, label+" epoch")
+				v.Metadata, v.TopicID, v.Cluster = name.Draw(t, label+" metadata"), text.Draw(t, label+" id"), text.Draw(t, label+" cluster")
+			}
+			return v
+		}
+		want := offsets.Plan{
+			ID: text.Draw(t, "id"), Command: "reset", Created: noon, Applied: rapid.Bool().Draw(t, "applied"),
+			Origin: offsets.Origin{Cluster: "c", Bootstrap: "b", Source: "s", Store: text.Draw(t, "store")},
+			Backup: text.Draw(t, "backup"), Undo: text.Draw(t, "undo"),
+		}
+		for _, group := range rapid.SliceOfNDistinct(name, 0, 3, rapid.ID[string]).Draw(t, "groups") {
+			g := offsets.PlanGroup{
+				Group: group, Type: rapid.SampledFrom([]offsets.GroupType{offsets.Classic, offsets.TypeUnknown}).Draw(t, "type"), State: text.Draw(t, "state"),
+				Notes: rapid.SliceOfN(text, 0, 2).Draw(t, "notes"), Refusal: text.Draw(t, "refusal"), Choice: text.Draw(t, "choice"), Whole: rapid.Bool().Draw(t, "whole"),
+				Live: rapid.Bool().Draw(t, "live"), Result: rapid.SampledFrom([]offsets.Result{"", offsets.Written, offsets.Failed}).Draw(t, "result"), Error: text.Draw(t, "error"),
+			}
+			for _, topic := range rapid.SliceOfNDistinct(name.Filter(func(s string) bool { return s != "" }), 0, 3, rapid.ID[string]).Draw(t, "topics") {
+				c := offsets.Change{
+					Key: offsets.Key{Topic: topic, Partition: rapid.Int32Min(0).Draw(t, "partition")}, Side: side.Draw(t, "side"), TopicID: text.Draw(t, "topic id"),
+					Condition: rapid.SampledFrom([]offsets.Condition{"", offsets.OK, offsets.Low, offsets.High, offsets.NoEntry, offsets.Gone, offsets.Unknown}).Draw(t, "condition"),
+					Target:    rapid.SampledFrom([]offsets.Target{"", offsets.Fixed, offsets.ToEarliest, offsets.ToEnd, offsets.Restored}).Draw(t, "target"),
+					Verdict:   rapid.SampledFrom([]offsets.Verdict{offsets.Keep, offsets.Write, offsets.Ask, offsets.Refuse}).Draw(t, "verdict"),
+					Result:    rapid.SampledFrom([]offsets.Result{"", offsets.NotTried, offsets.Written, offsets.Already, offsets.Failed, offsets.Unverified}).Draw(t, "result"),
+					Reason:    text.Draw(t, "reason"), Choice: text.Draw(t, "choice"), Error: text.Draw(t, "error"),
+					Clamped: rapid.Bool().Draw(t, "clamped"), Rewrite: rapid.Bool().Draw(t, "rewrite"), Verified: rapid.Bool().Draw(t, "verified"),
+					Skips: rapid.Int64Range(0, 1<<50).Draw(t, "skips"), Repeats: rapid.Int64Range(0, 1<<50).Draw(t, "repeats"),
+				}
+				c.Old, c.New = value("old", c.Side), value("new", c.Side)
+				g.Changes = append(g.Changes, c)
+			}
+			want.Groups = append(want.Groups, g)
+		}
+		for _, f := range []exchange.Format{exchange.JSON, exchange.YAML} {
+			text := write(t, exchange.PlanOf(want), f)
+			got, err := exchange.Read([]byte(text), exchange.Options{})
+			if err != nil {
+				t.Fatalf("%v in %s", err, text)
+			}
+			order := cmpopts.SortSlices(func(a, b offsets.PlanGroup) bool { return a.Group < b.Group })
+			if got.Kind != exchange.Plan || got.Format != f || len(got.Rows) > 0 {
+				t.Fatalf("got %+v", got)
+			}
+			if diff := cmp.Diff(&want, got.Plan, cmpopts.EquateEmpty(), order); diff != "" {
+				t.Fatalf("-want +got:\n%s\n%s", diff, text)
+			}
+		}
+	})
+}
+
+func TestPlanRefuses(t *testing.T) {
+	whole := write(t, exchange.PlanOf(aPlan()), exchange.JSON)
+	for _, c := range []struct{ name, old, new, want string }{
+		{"another verdict", `"verdict":"keep"`, `"verdict":"do"`, `groups[0].changes[1] (group "billing", topic "orders", partition 1): verdict is "do", which is not known here`},
+		{"another target", `"target":"offset"`, `"target":"x"`, `target is "x"`},
+		{"another side", `"side":"stored"`, `"side":"x"`, `side is "x"`},
+		{"negative", `"offset":500`, `"offset":-1`, `new offset -1 is negative`},
+		{"no new", `"new":{"offset":500,"epoch":null,"metadata":null},`, ``, `new is missing`},
+		{"no offset", `"old":{"offset":120,`, `"old":{`, `old offset is missing`},
+		{"twice", `"partition":1`, `"partition":0`, `topic "orders", partition 0, stored again, first in line 1, column`},
+		{"a key twice", `"offset":500`, `"offset":500,"offset":501`, `key "offset" again, and not as in line 1`},
+		{"internal", `"topic":"orders"`, `"topic":"__consumer_offsets"`, "internal to Kafka"},
+		{"no time", noon.Format("2006-01-02T15:04:05.000Z07:00"), "", "created is missing"},
+		{"no partition", `"partition":1,`, ``, "partition is missing"},
+		{"no topic", `"topic":"orders",`, ``, "topic is missing"},
+		{"a flag", `"clamped":true`, `"clamped":1`, "clamped is a number, not true or false"},
+		{"no changes", `"changes"`, `"canges"`, "changes are missing"},
+		{"no groups", `"groups"`, `"grups"`, "groups are missing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(whole, c.old, c.new, 1)
+			if text == whole {
+				t.Fatalf("%q is not in %s", c.old, whole)
+			}
+			_, err := exchange.Read([]byte(text), exchange.Options{})
+			var m *exchange.MalformedError
+			if !errors.As(err, &m) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,385 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+)
+
+// Options is what a document may leave open.
+type Options struct {
+	As    Format // "" recognises the format by its content
+	Take  Take   // for Ranges
+	Group string // for formats that name no group
+	Topic string // for a gtoffset file that names no topic
+}
+
+// ReadFrom reads all of r, if that is not more than MaxSize, as Read does.
+func ReadFrom(r io.Reader, o Options) (Document, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return Document{}, fmt.Errorf("read document: %w", err)
+	}
+	return Read(data, o)
+}
+
+// Read reads a document. The error is ErrEmpty, ErrTooLarge, an *EncodingError, an *UnknownError, an *AmbiguousError or a
+// *MissingError (both are decided by Options), a *MalformedError with everything that is wrong, or an *InternalError. With an
+// error nothing is returned.
+func Read(data []byte, o Options) (Document, error) {
+	if len(data) > MaxSize {
+		return Document{}, ErrTooLarge
+	}
+	text, err := decode(data)
+	if err != nil {
+		return Document{}, err
+	}
+	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}}
+	r.doc.Kind = Export
+	read := r.readText
+	if first := text[len(text)-len(strings.TrimLeft(text, " \t\r\n")):]; o.As == "" && (first[0] == '{' || first[0] == '[') && !looksKafkaCSV(first) {
+		read = r.readTree
+	}
+	switch o.As {
+	case JSON, Yelp, KCL, Spark:
+		read = r.readTree
+	case YAML:
+		read = r.readYAML
+	}
+	if err := read(); err != nil {
+		return Document{}, err
+	}
+	return r.finish()
+}
+
+// decode returns the text without a byte-order mark, or says why it is none.
+func decode(data []byte) (string, error) {
+	has := func(s string) bool { return len(data) >= len(s) && string(data[:len(s)]) == s }
+	nul := func(pattern string) bool { // where there are NUL bytes, of the first ones
+		if len(data) < len(pattern) {
+			return false
+		}
+		for i := range len(pattern) {
+			if (data[i] == 0) != (pattern[i] == '0') {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("\xff\xfe\x00\x00"), nul("x000"):
+		return "", &EncodingError{"UTF-32 (little-endian)"}
+	case has("\x00\x00\xfe\xff"), nul("000x"):
+		return "", &EncodingError{"UTF-32 (big-endian)"}
+	case has("\xff\xfe"), nul("x0x0"):
+		return "", &EncodingError{"UTF-16 (little-endian)"}
+	case has("\xfe\xff"), nul("0x0x"):
+		return "", &EncodingError{"UTF-16 (big-endian)"}
+	case has("\x1f\x8b"):
+		return "", &EncodingError{"compressed by gzip"}
+	case has("PK\x03\x04"):
+		return "", &EncodingError{"a zip archive, as spreadsheets and office programs save"}
+	}
+	if has("\ufeff") {
+		data = data[3:]
+	}
+	text := string(data)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "", ErrEmpty
+	case !utf8.ValidString(text):
+		return "", &EncodingError{}
+	}
+	return text, nil
+}
+
+// reading is one Read under way.
+type reading struct {
+	Options
+	format Format
+	text   string
+	doc    Document
+	rows   []found
+	groups map[string]offsets.GroupType
+	names  map[string]string // each name once, as it stands in many rows
+
+	tree     bool // positions are offsets in the text; else they are line numbers
+	problems []Problem
+	more     int
+	internal []Problem
+	inMore   int
+	cause    error
+
+	counted, counting int // a line number, and the offset where it begins
+	oneLine           bool
+}
+
+// found is a row and where it stands.
+type found struct {
+	Row
+	pos int
+}
+
+// place makes a problem of a position.
+func (r *reading) place(pos int, where, what string) Problem {
+	p := Problem{Line: max(pos, 0), Where: where, What: what}
+	if r.tree && pos >= 0 {
+		before := r.text[:min(pos, len(r.text))]
+		p.Line = strings.Count(before, "\n") + 1
+		p.Column = utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	}
+	return p
+}
+
+// line is the number of the line of a position in a tree; positions must not go back. It is 0 in a document of one line.
+func (r *reading) line(pos int) int {
+	if !r.tree {
+		return pos
+	}
+	if r.counted == 0 {
+		r.counted = 1
+		r.oneLine = !strings.Contains(strings.TrimSpace(r.text), "\n")
+	}
+	if r.oneLine {
+		return 0
+	}
+	if pos > r.counting {
+		r.counted += strings.Count(r.text[r.counting:pos], "\n")
+		r.counting = pos
+	}
+	return r.counted
+}
+
+func (r *reading) bad(pos int, where, format string, args ...any) {
+	if len(r.problems) == kept {
+		r.more++
+		return
+	}
+	r.problems = append(r.problems, r.place(pos, where, fmt.Sprintf(format, args...)))
+}
+
+func (r *reading) warn(format string, args ...any) {
+	switch n := len(r.doc.Warnings); {
+	case n < kept:
+		r.doc.Warnings = append(r.doc.Warnings, fmt.Sprintf(format, args...))
+	case n == kept:
+		r.doc.Warnings = append(r.doc.Warnings, "and more of the kind")
+	}
+}
+
+// name returns the one copy of a name.
+func (r *reading) name(s string) string {
+	if known, ok := r.names[s]; ok {
+		return known
+	}
+	s = strings.Clone(s)
+	r.names[s] = s
+	return s
+}
+
+// add takes a row that is well-formed in itself.
+func (r *reading) add(pos int, where func() string, row Row) {
+	if internal(row.Topic) {
+		if len(r.internal) == kept {
+			r.inMore++
+			return
+		}
+		r.internal = append(r.internal, r.place(pos, where(), fmt.Sprintf("topic %q is internal to Kafka", row.Topic)))
+		return
+	}
+	if _, known := r.groups[row.Group]; !known {
+		r.groups[row.Group] = offsets.TypeUnknown
+	}
+	row.Line = r.line(pos)
+	if r.rows == nil {
+		r.rows = make([]found, 0, len(r.text)/r.perRow()+1)
+	}
+	r.rows = append(r.rows, found{row, pos})
+}
+
+// perRow is about how many bytes a row takes.
+func (r *reading) perRow() int {
+	if r.tree && (r.format == JSON || r.format == YAML) {
+		return 130
+	}
+	return 30
+}
+
+func nowhere() string { return "" }
+
+// internal reports whether Kafka keeps its own books in a topic.
+func internal(topic string) bool {
+	switch topic {
+	case "__consumer_offsets", "__transaction_state", "__share_group_state":
+		return true
+	}
+	return false
+}
+
+// theGroup is the group of a format that names none.
+func (r *reading) theGroup() (string, error) {
+	if r.Group == "" {
+		return "", &MissingError{r.format, MissingGroup}
+	}
+	r.groups[r.Group] = offsets.TypeUnknown
+	return r.Group, nil
+}
+
+// finish sorts, finds what repeats itself, and says all that is wrong.
+func (r *reading) finish() (Document, error) {
+	if !r.sorted() {
+		slices.SortStableFunc(r.rows, func(a, b found) int { return a.compare(&b.Row) })
+	}
+	rows := r.rows[:0]
+	for i := range r.rows {
+		f := &r.rows[i]
+		if n := len(rows); n > 0 && rows[n-1].compare(&f.Row) == 0 {
+			r.again(rows[n-1], *f)
+			continue
+		}
+		rows = append(rows, *f)
+	}
+	switch {
+	case len(r.problems) > 0:
+		slices.SortStableFunc(r.problems, func(a, b Problem) int {
+			if a.Line != b.Line {
+				return a.Line - b.Line
+			}
+			return a.Column - b.Column
+		})
+		return Document{}, &MalformedError{r.format, r.problems, r.more, r.cause}
+	case len(r.internal) > 0:
+		return Document{}, &InternalError{r.internal, r.inMore}
+	}
+	d := r.doc
+	d.Format = r.format
+	if d.Kind == Plan {
+		return d, nil
+	}
+	d.Rows = make([]Row, len(rows))
+	for i := range rows {
+		d.Rows[i] = rows[i].Row
+	}
+	for name, kind := range r.groups {
+		d.Groups = append(d.Groups, Group{name, kind})
+	}
+	slices.SortFunc(d.Groups, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	return d, nil
+}
+
+// sorted reports whether the rows are in order already, as our own documents are.
+func (r *reading) sorted() bool {
+	for i := 1; i < len(r.rows); i++ {
+		if r.rows[i-1].compare(&r.rows[i].Row) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// again is a second row of a partition: a warning if it says the same, else a contradiction.
+func (r *reading) again(first, second found) {
+	at := r.place(first.pos, "", "")
+	spot := fmt.Sprintf("line %d", at.Line)
+	if at.Column > 0 {
+		spot += fmt.Sprintf(", column %d", at.Column)
+	}
+	what := fmt.Sprintf("topic %q, partition %d", second.Topic, second.Partition)
+	if second.Group != "" {
+		what = fmt.Sprintf("group %q, %s", second.Group, what)
+	}
+	a, b := first.Row, second.Row
+	a.Line, b.Line = 0, 0
+	if a == b {
+		r.warn("%s", r.place(second.pos, "", what+" again, the same as in "+spot))
+		return
+	}
+	differ := fmt.Sprintf("%s and %s", orNone(a.Offset), orNone(b.Offset))
+	if a.Offset == b.Offset {
+		differ = "they differ in more than the offset"
+	}
+	r.bad(second.pos, "", "%s again, and not as in %s: %s", what, spot, differ)
+}
+
+func orNone(o int64) string {
+	if o == offsets.None {
+		return "none"
+	}
+	return strconv.FormatInt(o, 10)
+}
+
+// whole reads a plain whole number; why says what is wrong with it.
+func whole(s string) (n int64, why string) {
+	if s == "" {
+		return 0, "is missing"
+	}
+	for i := range len(s) {
+		if (s[i] < '0' || s[i] > '9') && (i > 0 || s[i] != '-' || len(s) == 1) {
+			return 0, fmt.Sprintf("%s is not a whole number", clip(s))
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Sprintf("%s does not fit into 64 bits", clip(s))
+	}
+	return n, ""
+}
+
+// offsetIn reads an offset.
+func offsetIn(s string) (n int64, why string) {
+	if n, why = whole(s); why == "" && n < 0 {
+		why = negative(n)
+	}
+	return n, why
+}
+
+// partitionIn reads the number of a partition.
+func partitionIn(s string) (p int32, why string) {
+	n, why := whole(s)
+	switch {
+	case why != "":
+		return 0, why
+	case n < 0:
+		return 0, fmt.Sprintf("%d is negative", n)
+	case n > 1<<31-1:
+		return 0, fmt.Sprintf("%d does not fit into 32 bits", n)
+	}
+	return int32(n), ""
+}
+
+// negative says what to use instead of a marker.
+func negative(n int64) string {
+	s := fmt.Sprintf("%d is negative", n)
+	if meaning := offsetfile.Meaning(n); meaning != "" {
+		s += " (" + meaning + ")"
+	}
+	switch n {
+	case -1, -915623761774:
+		s += "; for the end use reset --to-latest"
+	case -2, -915623761775:
+		s += "; for the beginning use reset --to-earliest"
+	case -915623761773, -915623761776:
+		s += "; leave the partition out to keep what is there"
+	}
+	return s
+}
+
+// clip quotes what was found instead, shortened.
+func clip(s string) string {
+	const most = 60
+	if len(s) > most {
+		s = s[:most]
+		for !utf8.ValidString(s) {
+			s = s[:len(s)-1]
+		}
+		s += "…"
+	}
+	return strconv.Quote(s)
+}

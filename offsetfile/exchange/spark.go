@@ -1,0 +1,62 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// readSpark reads {"topic":{"0":42}}, the startingOffsets of a Spark source. Its numbers are the next to be read.
+func (r *reading) readSpark(t *tree) error {
+	group, err := r.theGroup()
+	if err != nil {
+		return err
+	}
+	r.topics(t, 0, group, func(n int64) string {
+		switch n {
+		case -1:
+			return "-1 is Spark's marker for latest, no offset; use reset --to-latest"
+		case -2:
+			return "-2 is Spark's marker for earliest, no offset; use reset --to-earliest"
+		}
+		return ""
+	})
+	return nil
+}
+
+// writeSpark writes startingOffsets on one line, as an option of a query takes them.
+func (d Document) writeSpark(w io.Writer) error {
+	if _, err := d.single(Spark); err != nil {
+		return err
+	}
+	if err := d.oneSided(Spark); err != nil {
+		return err
+	}
+	j := &jsonWriter{w: w}
+	j.open("", false)
+	topic, inside := "", false
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		if r.Offset == offsets.None {
+			continue
+		}
+		if !inside || topic != r.Topic {
+			if inside {
+				j.close()
+			}
+			if err := utf8Only(Spark, r.Topic); err != nil {
+				return err
+			}
+			key := quoted(nil, r.Topic, false)
+			j.open(string(key[1:len(key)-1]), false)
+			topic, inside = r.Topic, true
+		}
+		j.number(fmt.Sprint(r.Partition), r.Offset)
+	}
+	if inside {
+		j.close()
+	}
+	j.close()
+	return j.end()
+}
