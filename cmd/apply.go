@@ -13,6 +13,7 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/exchange"
 	"gtoffset/output"
 )
 
@@ -239,7 +240,7 @@ func (w *writing) document() error {
 	if w.asText() {
 		return nil
 	}
-	return w.view().Write(w.g.out(), output.Format(w.g.format))
+	return exchange.PlanOf(w.plan).Write(w.g.out().W, exchange.Format(w.g.format), exchange.WriteOptions{})
 }
 
 // dryRun ends a run that only looks: as --execute would end where a refusal is known already.

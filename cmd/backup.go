@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile/exchange"
 	"gtoffset/output"
 )
 
@@ -28,10 +29,10 @@ func (w *writing) save() error {
 		return &problem{code: exitFailed, text: fmt.Sprintf("find the backup folder: %v; nothing was written", err)}
 	}
 	user, host := w.g.env.Who()
-	doc := output.BackupOf(w.plan)
+	doc := exchange.BackupOf(w.plan)
 	doc.Taken, doc.Tool, doc.Why, doc.User, doc.Host = w.g.env.Now(), "gtoffset "+version, w.road.why, user, host
 	var backup, plan bytes.Buffer
-	if err := doc.Write(output.Plain(&backup), output.JSON); err != nil {
+	if err := doc.Write(&backup, exchange.JSON, exchange.WriteOptions{}); err != nil {
 		return err
 	}
 	kept := func(err error) error {
@@ -46,7 +47,7 @@ func (w *writing) save() error {
 		w.plan.Backup = path
 		w.plan.Undo = commandLine([]string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"})
 	}
-	if err := (output.PlanView{Plan: w.plan}).Write(output.Plain(&plan), output.JSON); err != nil {
+	if err := exchange.PlanOf(w.plan).Write(&plan, exchange.JSON, exchange.WriteOptions{}); err != nil {
 		return err
 	}
 	w.saved = filepath.Join(dir, id+".plan.json")

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/offsets"
-	"gtoffset/output"
+	"gtoffset/offsetfile/exchange"
 )
 
 type importOptions struct {
@@ -89,25 +88,22 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 }
 
 // readDocument reads a backup from a file, or from stdin.
-func readDocument(g *global, source string) (output.Offsets, error) {
+func readDocument(g *global, source string) (exchange.Document, error) {
 	in := g.env.Stdin
 	if source != "-" {
 		f, err := os.Open(source)
 		if err != nil {
-			return output.Offsets{}, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", source, errors.Unwrap(err)), hint: "name the file that was printed as backup"}
+			return exchange.Document{}, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", source, errors.Unwrap(err)), hint: "name the file that was printed as backup"}
 		}
 		defer f.Close()
 		in = f
 	}
-	doc, err := output.ReadOffsets(io.LimitReader(in, maxDocument))
+	doc, err := exchange.ReadFrom(in, exchange.Options{})
 	switch {
 	case err != nil:
 		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", source, err)}
-	case doc.Kind != output.Backup:
+	case doc.Kind != exchange.Backup:
 		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: this is an %s, not a backup; nothing was written", source, doc.Kind)}
 	}
 	return doc, nil
 }
-
-// maxDocument bounds a document: at about 150 bytes a partition this is more than any cluster has.
-const maxDocument = 1 << 30

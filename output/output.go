@@ -1,5 +1,5 @@
 // Package output is everything that gtoffset prints: tables for people, documents for programs. A view (Describe, GroupList,
-// PlanView, Offsets, Error) holds one plain value and writes it in one of the formats; it asks nobody and decides nothing, so
+// PlanView, Error) holds one plain value and writes it in one of the formats; it asks nobody and decides nothing, so
 // the same value gives the same bytes on every machine. What differs between a terminal and a pipe is in Stream, and the
 // caller fills it in.
 package output

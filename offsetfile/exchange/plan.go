@@ -203,7 +203,7 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 	for n := 1; n < len(places); n++ {
 		if places[n-1].compare(&places[n].Row) == 0 {
 			at := r.place(places[n-1].pos, "", "")
-			r.bad(places[n].pos, where(), "topic %q, partition %d, %s again, first in line %d, column %d",
+			r.bad(places[n].pos, where(), "topic %q, partition %d, %s twice, first in line %d, column %d",
 				places[n].Topic, places[n].Partition, places[n].Side, at.Line, at.Column)
 		}
 	}

@@ -298,14 +298,14 @@ func (r *reading) again(first, second found) {
 	a, b := first.Row, second.Row
 	a.Line, b.Line = 0, 0
 	if a == b {
-		r.warn("%s", r.place(second.pos, "", what+" again, the same as in "+spot))
+		r.warn("%s", r.place(second.pos, "", what+" twice, the same as in "+spot))
 		return
 	}
-	differ := fmt.Sprintf("%s and %s", orNone(a.Offset), orNone(b.Offset))
 	if a.Offset == b.Offset {
-		differ = "they differ in more than the offset"
+		r.bad(second.pos, "", "%s twice, and more than the offset differs; first in %s", what, spot)
+		return
 	}
-	r.bad(second.pos, "", "%s again, and not as in %s: %s", what, spot, differ)
+	r.bad(second.pos, "", "%s twice: %s in %s, and %s here", what, orNone(a.Offset), spot, orNone(b.Offset))
 }
 
 func orNone(o int64) string {

@@ -117,8 +117,8 @@ func TestCSV(t *testing.T) {
 		{"all at once", head + "g,orders,0,x,,\ng,,1,5,,\ng,orders,2147483648,5,,\ng,orders,-1,5,,\ng,orders,0,5\n", []string{
 			`line 2: offset "x" is not a whole number`, "line 3: topic is missing", "line 4: partition 2147483648 does not fit into 32 bits",
 			"line 5: partition -1 is negative", "line 6: 4 columns, want 6"}},
-		{"FMT-5 twice", head + "g,orders,0,100,,\ng,orders,1,1,,\ng,orders,0,900,,\n", []string{`line 4: group "g", topic "orders", partition 0 again, and not as in line 2: 100 and 900`}},
-		{"twice with other metadata", head + "g,orders,0,1,,a\ng,orders,0,1,,b\n", []string{`line 3: group "g", topic "orders", partition 0 again, and not as in line 2: they differ in more than the offset`}},
+		{"FMT-5 twice", head + "g,orders,0,100,,\ng,orders,1,1,,\ng,orders,0,900,,\n", []string{`line 4: group "g", topic "orders", partition 0 twice: 100 in line 2, and 900 here`}},
+		{"twice with other metadata", head + "g,orders,0,1,,a\ng,orders,0,1,,b\n", []string{`line 3: group "g", topic "orders", partition 0 twice, and more than the offset differs; first in line 2`}},
 		{"FMT-9 65 bits", head + "g,orders,0,9223372036854775808,,\n", []string{`line 2: offset "9223372036854775808" does not fit into 64 bits`}},
 		{"spreadsheet numbers", head + "g,orders,0,9E+12,,\ng,orders,1,1.0,,\ng,orders,2,\"1,500\",,\ng,orders,3,+5,,\n", []string{
 			`line 2: offset "9E+12" is not a whole number`, `line 3: offset "1.0" is not a whole number`, `line 4: offset "1,500" is not a whole number`, `line 5: offset "+5" is not a whole number`}},
@@ -173,7 +173,7 @@ func TestRPK(t *testing.T) {
 		{"all at once", "orders 0 900\norders 1\norders x y\norders 2 -1\n", []string{"line 2: 2 columns, want 3 (topic, partition and offset)",
 			`line 3: partition "x" is not a whole number`, `line 3: offset "y" is not a whole number`,
 			"line 4: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest"}},
-		{"twice", "orders 0 1\norders 0 2\n", []string{`line 2: group "g", topic "orders", partition 0 again, and not as in line 1: 1 and 2`}},
+		{"twice", "orders 0 1\norders 0 2\n", []string{`line 2: group "g", topic "orders", partition 0 twice: 1 in line 1, and 2 here`}},
 	})
 }
 
@@ -184,7 +184,7 @@ func TestRanges(t *testing.T) {
 	bad(t, exchange.Ranges, []badCase{
 		{"all at once", "orders 0 200 100\norders 1 -2 x\n", []string{"line 1: from 200 is behind until 100",
 			"line 2: from -2 is negative (Kafka's marker for earliest); for the beginning use reset --to-earliest", `line 2: until "x" is not a whole number`}},
-		{"two batches", "orders 0 1 2\norders 0 2 3\n", []string{`line 2: group "g", topic "orders", partition 0 again, and not as in line 1: 1 and 2`}},
+		{"two batches", "orders 0 1 2\norders 0 2 3\n", []string{`line 2: group "g", topic "orders", partition 0 twice: 1 in line 1, and 2 here`}},
 	})
 	const text = "orders 0 100 200\n"
 	d, err := exchange.Read([]byte(text), exchange.Options{Group: "g", Take: exchange.Until})
@@ -235,9 +235,9 @@ func TestYelp(t *testing.T) {
 			`line 1, column 49: topic "o", partition "1": offset 1.5 is not a whole number`,
 			`line 1, column 57: topic "o", partition "2": offset "7" is not a whole number (take the quotes off)`,
 			`line 1, column 65: topic "o", partition "3": offset is null, not a whole number`}},
-		{"FMT-5 a key twice", "{\"groupid\":\"a\",\"offsets\":{\"o\":{\"0\":1,\n\"0\":2}}}", []string{`line 2, column 1: topic "o": key "0" again, and not as in line 1, column 32`}},
-		{"one partition, two spellings", `{"groupid":"a","offsets":{"o":{"0":1,"00":2}}}`, []string{`line 1, column 38: group "a", topic "o", partition 0 again, and not as in line 1, column 32: 1 and 2`}},
-		{"a topic twice", `{"groupid":"a","offsets":{"o":{"0":1},"o":{"1":1}}}`, []string{`line 1, column 39: key "o" again, and not as in line 1, column 27`}},
+		{"FMT-5 a key twice", "{\"groupid\":\"a\",\"offsets\":{\"o\":{\"0\":1,\n\"0\":2}}}", []string{`line 2, column 1: topic "o": key "0" twice, and not the same; first in line 1, column 32`}},
+		{"one partition, two spellings", `{"groupid":"a","offsets":{"o":{"0":1,"00":2}}}`, []string{`line 1, column 38: group "a", topic "o", partition 0 twice: 1 in line 1, column 32, and 2 here`}},
+		{"a topic twice", `{"groupid":"a","offsets":{"o":{"0":1},"o":{"1":1}}}`, []string{`line 1, column 39: key "o" twice, and not the same; first in line 1, column 27`}},
 		{"no group", `{"offsets":{}}`, []string{"line 1, column 1: groupid is missing"}},
 		{"no offsets", `{"groupid":"a"}`, []string{"line 1, column 1: offsets are missing"}},
 		{"other keys", `{"groupid":"a","offsets":{},"x":1}`, []string{`line 1, column 29: key "x" is not known here`}},
@@ -255,7 +255,7 @@ func TestKCL(t *testing.T) {
 			"line 2, column 1: [1]: topic is missing", "line 3, column 1: [2]: partition is missing",
 			"line 4, column 1: [3]: offset is missing", "line 4, column 26: [3]: partition 3000000000 does not fit into 32 bits",
 			`line 5, column 39: [4]: key "at" is not known here`, "line 6, column 1: [5]: this is a number, not an object"}},
-		{"twice", `[{"topic":"t","partition":0,"offset":1},{"topic":"t","partition":0,"offset":2}]`, []string{`line 1, column 41: group "g", topic "t", partition 0 again, and not as in line 1, column 2: 1 and 2`}},
+		{"twice", `[{"topic":"t","partition":0,"offset":1},{"topic":"t","partition":0,"offset":2}]`, []string{`line 1, column 41: group "g", topic "t", partition 0 twice: 1 in line 1, column 2, and 2 here`}},
 	})
 }
 

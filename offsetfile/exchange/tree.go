@@ -233,10 +233,10 @@ func (r *reading) keyAgain(t *tree, first, second int, where func() string) {
 	spot := fmt.Sprintf("line %d, column %d", at.Line, at.Column)
 	key := clip(t.string(second))
 	if t.same(first+1, second+1) {
-		r.warn("%s", r.place(r.pos(t, second), where(), fmt.Sprintf("key %s again, the same as in %s", key, spot)))
+		r.warn("%s", r.place(r.pos(t, second), where(), fmt.Sprintf("key %s twice, the same as in %s", key, spot)))
 		return
 	}
-	r.bad(r.pos(t, second), where(), "key %s again, and not as in %s", key, spot)
+	r.bad(r.pos(t, second), where(), "key %s twice, and not the same; first in %s", key, spot)
 }
 
 // textIn reads a text; null and a missing key are "".
