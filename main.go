@@ -5,12 +5,16 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"gtoffset/cmd"
 )
 
-func main() { os.Exit(cmd.Main(context.Background(), cmd.System(interrupts), os.Args[1:])) }
+func main() {
+	debug.SetGCPercent(400) // a look at a thousand partitions fits in less than one collection's worth
+	os.Exit(cmd.Main(context.Background(), cmd.System(interrupts), os.Args[1:]))
+}
 
 // interrupts makes the two contexts of a command that does something: the first interrupt ends soft, the second also hard, on
 // which a write under way runs. It is called late, since listening for signals costs as much as all of --help.

@@ -120,12 +120,8 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
-	topicsNow := map[string]offsets.Topic{}
-	for name, t := range ranges.Topics {
-		topicsNow[name] = offsets.Topic(t)
-	}
 	for i, gc := range groups {
-		joined := offsets.Join(gc.Group, gc.Commits, held[i].Entries, topicsNow, sc.selections)
+		joined := offsets.Join(gc.Group, gc.Commits, held[i].Entries, ranges.Topics, sc.selections)
 		if sc.listed() && len(sc.selections) > 0 && !joined.Touched() {
 			continue // it has nothing to do with the topics
 		}

@@ -32,7 +32,7 @@ type Cluster struct {
 	mu           sync.Mutex
 	cluster      wire.Cluster
 	coordinators map[string]int32
-	leaders      map[offsets.Key]leader
+	leaders      map[string][]leader // by topic and partition
 }
 
 // leader is what the last Metadata said of a partition.
@@ -44,7 +44,7 @@ type leader struct {
 
 // New makes a cluster. It opens no connection.
 func New(cfg Config) *Cluster {
-	return &Cluster{wire: wire.New(cfg.Bootstrap, cfg.Wire), coordinators: map[string]int32{}, leaders: map[offsets.Key]leader{}}
+	return &Cluster{wire: wire.New(cfg.Bootstrap, cfg.Wire), coordinators: map[string]int32{}, leaders: map[string][]leader{}}
 }
 
 // Connect finds the cluster over its bootstrap addresses. It does nothing when that was done before. The error is a *wire.Error

@@ -15,36 +15,7 @@ import (
 
 // Ranges is what the cluster has of some topics.
 type Ranges struct {
-	Topics map[string]Topic // every topic that was asked for
-}
-
-// Topic is one topic with all its partitions.
-type Topic struct {
-	ID         string           // as Kafka prints it; "" on brokers below 2.8
-	Partitions int              // how many there are; 0 if not known
-	Gone       bool             // the cluster has no such topic
-	Trouble    *offsets.Trouble // why nothing is known of the topic
-	Ranges     map[int32]offsets.Range
-}
-
-// Range is what is known of one partition: it says why where nothing is, also for partitions that do not exist.
-func (t Topic) Range(partition int32) offsets.Range {
-	if r, ok := t.Ranges[partition]; ok {
-		return r
-	}
-	r := noRange
-	r.TopicID = t.ID
-	switch {
-	case t.Gone:
-		r.State = offsets.TopicGone
-	case t.Trouble != nil:
-		r.Reason, r.Denied = t.Trouble.Reason, t.Trouble.Denied
-	case t.Partitions > 0:
-		r.State = offsets.PartitionGone
-	default:
-		r.Reason = "it was not asked for"
-	}
-	return r
+	Topics map[string]offsets.Topic // every topic that was asked for
 }
 
 // Range is what is known of one partition.
@@ -61,7 +32,7 @@ func (c *Cluster) Ranges(ctx context.Context, topics []string, stable bool) (Ran
 		return Ranges{}, err
 	}
 	topics = slices.Compact(slices.Sorted(slices.Values(topics)))
-	m := measuring{c: c, stable: stable, topics: map[string]Topic{}, ranges: map[string][]offsets.Range{}}
+	m := measuring{c: c, stable: stable, topics: map[string]offsets.Topic{}, ranges: map[string][]offsets.Range{}}
 	if err := m.locate(ctx, topics); err != nil {
 		return Ranges{}, err
 	}
@@ -73,10 +44,7 @@ func (c *Cluster) Ranges(ctx context.Context, topics []string, stable bool) (Ran
 	}
 	m.measure(ctx, keys)
 	for name, t := range m.topics {
-		t.Ranges = make(map[int32]offsets.Range, len(m.ranges[name]))
-		for p, r := range m.ranges[name] {
-			t.Ranges[int32(p)] = r
-		}
+		t.Ranges = m.ranges[name]
 		m.topics[name] = t
 	}
 	return Ranges{Topics: m.topics}, nil
@@ -96,20 +64,21 @@ func (m *measuring) some(ctx context.Context, keys []offsets.Key) (map[offsets.K
 		return nil, err
 	}
 	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), offsets.Key.Compare), func(a, b offsets.Key) bool { return a == b })
-	m.topics, m.ranges = map[string]Topic{}, map[string][]offsets.Range{}
+	m.topics, m.ranges = map[string]offsets.Topic{}, map[string][]offsets.Range{}
 	highest := map[string]int32{}
 	known := true
 	c.mu.Lock()
 	for _, k := range keys {
 		highest[k.Topic] = max(highest[k.Topic], k.Partition)
-		l, ok := c.leaders[k]
-		known = known && ok && l.id != offsets.None
+		ls := c.leaders[k.Topic]
+		known = known && int(k.Partition) < len(ls) && ls[k.Partition].id != offsets.None
 	}
 	for name, p := range highest {
 		m.ranges[name] = make([]offsets.Range, p+1)
 		for i := range m.ranges[name] {
 			r := noRange
-			if l, ok := c.leaders[offsets.Key{Topic: name, Partition: int32(i)}]; ok {
+			if ls := c.leaders[name]; i < len(ls) {
+				l := ls[i]
 				r.Leader, r.Epoch, r.TopicID = l.id, l.epoch, l.topicID
 			}
 			m.ranges[name][i] = r
@@ -137,7 +106,7 @@ func (m *measuring) some(ctx context.Context, keys []offsets.Key) (map[offsets.K
 type measuring struct {
 	c      *Cluster
 	stable bool
-	topics map[string]Topic           // facts, without Ranges
+	topics map[string]offsets.Topic   // facts, without Ranges
 	ranges map[string][]offsets.Range // by partition number
 
 	// probe asks a leader about partitions and returns those that have another leader now; nil: for earliest and end. It sets
@@ -178,7 +147,7 @@ func (m *measuring) locate(ctx context.Context, topics []string) error {
 			}
 			for _, name := range part {
 				if !told[name] {
-					m.topics[name] = Topic{Trouble: &offsets.Trouble{Reason: "the broker's answer does not name the topic"}}
+					m.topics[name] = offsets.Topic{Trouble: &offsets.Trouble{Reason: "the broker's answer does not name the topic"}}
 				}
 			}
 		}
@@ -190,10 +159,13 @@ func (m *measuring) locate(ctx context.Context, topics []string) error {
 	return nil
 }
 
+// maxPartitions bounds what an answer can make us allocate: no cluster has as many partitions in all.
+const maxPartitions = 1 << 20
+
 // take keeps what Metadata says of a topic.
 func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
 	name := *t.Topic
-	topic := Topic{}
+	topic := offsets.Topic{}
 	if t.TopicID != [16]byte{} {
 		topic.ID = topicID(t.TopicID)
 	}
@@ -204,19 +176,22 @@ func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
 	default:
 		topic.Trouble = troubleCode(code, "DESCRIBE on topic "+name)
 	}
+	count := int32(0)
 	for _, p := range t.Partitions {
-		topic.Partitions = max(topic.Partitions, int(p.Partition)+1)
+		count = max(count, min(p.Partition, maxPartitions-1)+1)
 	}
-	ranges := make([]offsets.Range, topic.Partitions)
+	ranges := make([]offsets.Range, count)
+	leaders := make([]leader, count)
 	for i := range ranges {
 		ranges[i] = noRange
 		ranges[i].TopicID = topic.ID
 		ranges[i].Reason = "the broker's answer does not name the partition"
+		leaders[i].id = offsets.None
 	}
 	m.c.mu.Lock()
 	defer m.c.mu.Unlock()
 	for _, p := range t.Partitions {
-		if p.Partition < 0 {
+		if p.Partition < 0 || p.Partition >= count {
 			continue
 		}
 		r := &ranges[p.Partition]
@@ -227,9 +202,10 @@ func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
 		if r.Leader == offsets.None {
 			r.Reason = "no leader"
 		}
-		m.c.leaders[offsets.Key{Topic: name, Partition: p.Partition}] = leader{r.Leader, r.Epoch, r.TopicID}
+		leaders[p.Partition] = leader{r.Leader, r.Epoch, r.TopicID}
 	}
-	m.topics[name], m.ranges[name] = topic, ranges
+	topic.Ranges = ranges
+	m.topics[name], m.ranges[name], m.c.leaders[name] = topic, ranges, leaders
 }
 
 // topicID prints a topic id as Kafka does.

@@ -49,7 +49,7 @@ func TestRangesKeepEveryPartition(t *testing.T) {
 	if x := r.Range(key("secret", 0)); x.Known() || !x.Denied || !strings.Contains(x.Reason, "DESCRIBE on topic secret") {
 		t.Errorf("denied: %+v", x)
 	}
-	if n := len(r.Topics); n != 4 || r.Topics["orders"].Partitions != 4 || len(r.Topics["orders"].Ranges) != 4 {
+	if n := len(r.Topics); n != 4 || len(r.Topics["orders"].Ranges) != 4 {
 		t.Errorf("%d topics, orders %+v", n, r.Topics["orders"])
 	}
 }

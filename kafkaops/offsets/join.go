@@ -9,25 +9,25 @@ import (
 
 // Topic is what the cluster has of one topic.
 type Topic struct {
-	ID         string
-	Partitions int             // how many the topic has; 0 if not known
-	Gone       bool            // there is no such topic
-	Trouble    *Trouble        // it could not be read as a whole
-	Ranges     map[int32]Range // one for each partition
+	ID      string   // as Kafka prints it; "" on brokers that have none
+	Gone    bool     // there is no such topic
+	Trouble *Trouble // it could not be read as a whole
+	Ranges  []Range  // by partition number
 }
 
-// Range is what the cluster has of one partition of the topic.
+// Range is what the cluster has of one partition of the topic: it says why where nothing is, also for partitions that do not exist.
 func (t Topic) Range(partition int32) Range {
+	if partition >= 0 && int(partition) < len(t.Ranges) {
+		return t.Ranges[partition]
+	}
 	none := Range{Stable: None, Leader: None, Epoch: None, TopicID: t.ID}
-	switch r, ok := t.Ranges[partition]; {
-	case ok:
-		return r
+	switch {
 	case t.Gone:
 		none.State = TopicGone
 	case t.Trouble != nil:
 		none.Reason, none.Denied = t.Trouble.Reason, t.Trouble.Denied
-	case t.Partitions > 0 && int(partition) >= t.Partitions:
-		none.State, none.Reason = PartitionGone, fmt.Sprintf("not in the topic, which has %d partitions", t.Partitions)
+	case len(t.Ranges) > 0:
+		none.State, none.Reason = PartitionGone, fmt.Sprintf("not in the topic, which has %d partitions", len(t.Ranges))
 	default:
 		none.Reason = "the cluster did not name this partition"
 	}
@@ -76,17 +76,11 @@ func Holds(selections []Selection, k Key) bool {
 // Join puts what both sides and the cluster say into the group's rows: every partition of every topic that has a commit, an
 // entry or an assignment, or that is selected by name, as far as the selections hold it.
 func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, selections []Selection) Group {
-	keys := map[Key]bool{}
-	add := func(k Key) {
-		if Holds(selections, k) {
-			keys[k] = true
-		}
-	}
-	touched := map[string]bool{}
+	parts := map[string][]int32{} // of each topic that is concerned, those that are named, in any order and more than once
+	add := func(k Key) { parts[k.Topic] = append(parts[k.Topic], k.Partition) }
 	for _, m := range []map[Key]Entry{commits, entries} {
 		for k := range m {
 			add(k)
-			touched[k.Topic] = true
 		}
 	}
 	owner := map[Key]string{}
@@ -94,36 +88,37 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 		for _, k := range m.Assigned {
 			owner[k] = m.ID
 			add(k)
-			touched[k.Topic] = true
 		}
 	}
 	if g.Store != nil {
 		for _, t := range g.Store.Topics {
 			if t.Presence != Absent {
-				touched[t.Topic] = true
+				parts[t.Topic] = slices.Grow(parts[t.Topic], 1)
 			}
 		}
 	}
 	for _, s := range selections {
-		touched[s.Topic] = true
-		for _, p := range s.Partitions {
-			add(Key{s.Topic, p})
+		parts[s.Topic] = append(parts[s.Topic], s.Partitions...)
+	}
+	total := 0
+	for name, named := range parts {
+		for p := range topics[name].Ranges {
+			named = append(named, int32(p))
+		}
+		slices.Sort(named)
+		parts[name] = slices.Compact(named)
+		total += len(parts[name])
+	}
+	g.Rows = make([]Row, 0, total)
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		for _, p := range parts[name] {
+			if k := (Key{name, p}); Holds(selections, k) {
+				g.Rows = append(g.Rows, Row{
+					Key: k, Range: topics[name].Range(p), Committed: g.commit(commits, k), Stored: g.entry(entries, k), Owner: owner[k],
+				})
+			}
 		}
 	}
-	for name := range touched {
-		t := topics[name]
-		for p := range t.Partitions {
-			add(Key{name, int32(p)})
-		}
-	}
-	g.Rows = make([]Row, 0, len(keys))
-	for k := range keys {
-		g.Rows = append(g.Rows, Row{
-			Key: k, Range: topics[k.Topic].Range(k.Partition),
-			Committed: g.commit(commits, k), Stored: g.entry(entries, k), Owner: owner[k],
-		})
-	}
-	slices.SortFunc(g.Rows, func(a, b Row) int { return a.Key.Compare(b.Key) })
 	return g
 }
 
