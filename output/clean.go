@@ -1,10 +1,11 @@
 package output
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // Clean makes a name safe for one line of a terminal: what would move the cursor, hide, reorder or look like something else
@@ -92,27 +93,9 @@ func appendHex(b []byte, v uint32, digits int) []byte {
 	return b
 }
 
-// thousands writes a number for prose: 1234567 as 1,234,567.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	var b strings.Builder
-	b.WriteString(sign)
-	for i := range len(s) {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
 // plural counts a noun: "1 partition", "5,000 partitions".
 func plural(n int, noun string) string {
-	s := thousands(int64(n)) + " " + noun
+	s := offsets.Thousands(int64(n)) + " " + noun
 	if n != 1 {
 		s += "s"
 	}

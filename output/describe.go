@@ -88,7 +88,7 @@ func (d Describe) text(s Stream, wide bool) error {
 			if len(shown) == 0 {
 				p.printf("\n")
 			}
-			p.printf("%s more %s not shown.\n", thousands(int64(hidden)), verb(hidden, "is", "are"))
+			p.printf("%s more %s not shown.\n", offsets.Thousands(int64(hidden)), verb(hidden, "is", "are"))
 		}
 		d.totals(p, g)
 		d.forecast(p, g)
@@ -404,7 +404,7 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 		return
 	}
 	t := g.Total(d.Snapshot.Origin.Cluster)
-	p.printf("\n%s, %s ok · %s\n", plural(t.Partitions, "partition"), thousands(int64(t.Healthy)), d.lags(g, t))
+	p.printf("\n%s, %s ok · %s\n", plural(t.Partitions, "partition"), offsets.Thousands(int64(t.Healthy)), d.lags(g, t))
 }
 
 // lags words the sums, with the end that they run to and what they leave out.
@@ -413,7 +413,7 @@ func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
 	if stable(g) {
 		to = " to the last stable offset (read_committed)"
 	}
-	lag := "lag" + to + " " + thousands(t.Lag)
+	lag := "lag" + to + " " + offsets.Thousands(t.Lag)
 	if t.LagUncounted == t.Partitions {
 		lag = "lag unknown"
 	}
@@ -427,7 +427,7 @@ func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
 		}
 		return lag
 	}
-	storedLag := "stored-lag " + thousands(t.StoredLag)
+	storedLag := "stored-lag " + offsets.Thousands(t.StoredLag)
 	if t.StoredLagUncounted == t.Partitions {
 		storedLag = "stored-lag unknown"
 	}
@@ -482,7 +482,7 @@ func uncounted(g offsets.Group, cluster string, side offsets.Side) string {
 		case len(say) == 0:
 			say = append(say, plural(n, "partition")+" that "+verb(n, one, many))
 		default:
-			say = append(say, thousands(int64(n))+" that "+verb(n, one, many))
+			say = append(say, offsets.Thousands(int64(n))+" that "+verb(n, one, many))
 		}
 	}
 	add(none, "has no offset", "have no offset")
@@ -541,9 +541,9 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, rows int, 
 		rest += fmt.Sprintf("; %s could not be counted", plural(base.Uncounted, "partition"))
 	}
 	if base.From == offsets.Committed && !store {
-		p.printf("%s loses %s, reads %s; how much was processed cannot be told without a store%s.\n", from, losses(base), thousands(base.Reads), rest)
+		p.printf("%s loses %s, reads %s; how much was processed cannot be told without a store%s.\n", from, losses(base), offsets.Thousands(base.Reads), rest)
 	} else {
-		p.printf("%s loses %s, repeats %s, reads %s%s.\n", from, losses(base), thousands(base.Repeats), thousands(base.Reads), rest)
+		p.printf("%s loses %s, repeats %s, reads %s%s.\n", from, losses(base), offsets.Thousands(base.Repeats), offsets.Thousands(base.Reads), rest)
 	}
 	if base.OutOfRange == 0 && base.WithoutOffset == 0 {
 		return long
@@ -558,7 +558,7 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, rows int, 
 			latest = o
 		}
 	}
-	repeats := fmt.Sprintf("repeats %s, reads %s more", upTo(earliest.Repeats-base.Repeats), thousands(earliest.Reads-base.Reads))
+	repeats := fmt.Sprintf("repeats %s, reads %s more", upTo(earliest.Repeats-base.Repeats), offsets.Thousands(earliest.Reads-base.Reads))
 	loses := fmt.Sprintf("loses %s more", upTo(latest.Readable-base.Readable))
 	if !long {
 		p.printf("  %s: earliest %s · latest %s · none stops\n", decided(base), repeats, loses)
@@ -591,22 +591,22 @@ func losses(o offsets.Outcome) string {
 	case 0:
 		return "0"
 	case 1:
-		return fmt.Sprintf("%s (%s)", thousands(kinds[0].n), kinds[0].what)
+		return fmt.Sprintf("%s (%s)", offsets.Thousands(kinds[0].n), kinds[0].what)
 	}
 	var sum int64
 	var parts []string
 	for _, k := range kinds {
 		sum += k.n
-		parts = append(parts, thousands(k.n)+" "+k.what)
+		parts = append(parts, offsets.Thousands(k.n)+" "+k.what)
 	}
-	return fmt.Sprintf("%s (%s)", thousands(sum), strings.Join(parts, "; "))
+	return fmt.Sprintf("%s (%s)", offsets.Thousands(sum), strings.Join(parts, "; "))
 }
 
 func upTo(n int64) string {
 	if n <= 0 {
 		return "0"
 	}
-	return "up to " + thousands(n)
+	return "up to " + offsets.Thousands(n)
 }
 
 // decided words for how many partitions a client's policy decides.
@@ -614,7 +614,7 @@ func decided(o offsets.Outcome) string {
 	var say []string
 	noun := func(n int) string {
 		if len(say) > 0 {
-			return thousands(int64(n))
+			return offsets.Thousands(int64(n))
 		}
 		return plural(n, "partition")
 	}

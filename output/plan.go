@@ -224,10 +224,10 @@ func (v PlanView) why(c offsets.Change) string {
 	why := cleanText(c.Reason)
 	if c.Verdict != offsets.Refuse {
 		if c.Skips > 0 && !strings.Contains(why, "skips ") {
-			why += fmt.Sprintf(": skips up to %s readable", thousands(c.Skips))
+			why += fmt.Sprintf(": skips up to %s readable", offsets.Thousands(c.Skips))
 		}
 		if c.Repeats > 0 && !strings.Contains(why, "repeats ") {
-			why += fmt.Sprintf(": repeats up to %s", thousands(c.Repeats))
+			why += fmt.Sprintf(": repeats up to %s", offsets.Thousands(c.Repeats))
 		}
 	}
 	switch {
@@ -268,9 +268,9 @@ func (v PlanView) kept(p *printer, table bool) {
 	switch {
 	case inRange == 0:
 	case table:
-		p.printf("%s more %s in range and %s.\n", thousands(int64(inRange)), verb(inRange, "is", "are"), verb(inRange, "stays", "stay"))
+		p.printf("%s more %s in range and %s.\n", offsets.Thousands(int64(inRange)), verb(inRange, "is", "are"), verb(inRange, "stays", "stay"))
 	default:
-		p.printf("%s %s in range and %s.\n", thousands(int64(inRange)), verb(inRange, "is", "are"), verb(inRange, "stays", "stay"))
+		p.printf("%s %s in range and %s.\n", offsets.Thousands(int64(inRange)), verb(inRange, "is", "are"), verb(inRange, "stays", "stay"))
 	}
 	for _, at := range places {
 		n := len(parts[at])
@@ -390,7 +390,7 @@ func few(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return thousands(int64(n)) + " " + verb(n, one, many)
+	return offsets.Thousands(int64(n)) + " " + verb(n, one, many)
 }
 
 func nonEmpty(s ...string) []string {
@@ -431,7 +431,7 @@ func (v PlanView) Results(s Stream) error {
 	}
 	n := v.Plan.Count()
 	if n.Write > 0 {
-		line := fmt.Sprintf("%s of %s verified", thousands(int64(n.Verified)), thousands(int64(n.Write)))
+		line := fmt.Sprintf("%s of %s verified", offsets.Thousands(int64(n.Verified)), offsets.Thousands(int64(n.Write)))
 		for _, more := range nonEmpty(few(n.Already, "was there already", "were there already"), few(n.Failed, "failed", "failed"),
 			few(n.Unknown, "unknown", "unknown"), few(notTried, "not tried", "not tried"), few(refused, "refused", "refused")) {
 			line += " · " + more

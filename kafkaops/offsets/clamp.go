@@ -53,14 +53,14 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case !r.Range.Known():
 		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
 	case st.Identity == Recreated && p.Recreated == "":
-		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %d readable from earliest %d",
-			e.TopicID, r.Range.TopicID, r.Range.Readable(), r.Range.Earliest), "--recreated end|earliest|keep")
+		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %s readable from earliest %d",
+			e.TopicID, r.Range.TopicID, Thousands(r.Range.Readable()), r.Range.Earliest), "--recreated end|earliest|keep")
 	case st.Identity == Recreated && p.Recreated != Fixed:
 		return c.to(r, p.Recreated, "the topic was recreated")
 	}
 	switch st.Condition {
 	case Low:
-		return c.to(r, ToEarliest, fmt.Sprintf("low: %d expired (%d..%d)", st.Expired, e.Offset, r.Range.Earliest-1))
+		return c.to(r, ToEarliest, fmt.Sprintf("low: %s expired (%d..%d)", Thousands(st.Expired), e.Offset, r.Range.Earliest-1))
 	case High:
 		return clampHigh(r, st, c, p)
 	}
@@ -84,7 +84,7 @@ func (c Change) rewrite(why string) Change {
 }
 
 func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
-	why := fmt.Sprintf("high by %d", st.Ahead)
+	why := "high by " + Thousands(st.Ahead)
 	if p.High != "" {
 		return c.to(r, p.High, why)
 	}
@@ -93,7 +93,7 @@ func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
 		why += ", identity unknown"
 	}
 	if n := r.Range.Readable(); n > 0 {
-		why += fmt.Sprintf(": skips up to %d readable", n)
+		why += fmt.Sprintf(": skips up to %s readable", Thousands(n))
 	}
 	c = c.to(r, ToEnd, why)
 	if !proven {

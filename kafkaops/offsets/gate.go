@@ -66,12 +66,12 @@ func (g Group) activity() string {
 	var names []string
 	for i, m := range g.Members {
 		if i == 5 {
-			names = append(names, fmt.Sprintf("and %d more", len(g.Members)-i))
+			names = append(names, fmt.Sprintf("and %s more", Thousands(int64(len(g.Members)-i))))
 			break
 		}
 		names = append(names, fmt.Sprintf("%s on %s", orElse(m.ClientID, m.ID), m.Host))
 	}
-	what := fmt.Sprintf("%d member", len(g.Members))
+	what := Thousands(int64(len(g.Members))) + " member"
 	if len(g.Members) != 1 {
 		what += "s"
 	}

@@ -1,6 +1,7 @@
 package offsets_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -301,4 +302,12 @@ func apply(s offsets.Snapshot, p offsets.Plan) offsets.Snapshot {
 	g := s.Groups[0]
 	g.Rows = rows
 	return offsets.Snapshot{Origin: s.Origin, Groups: []offsets.Group{g}}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", math.MaxInt64: "9,223,372,036,854,775,807"} {
+		if got := offsets.Thousands(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func Open(s Snapshot, c Conditions) []string {
 			case lag == None:
 				add("group %q %s: no offset is committed", g.ID, r.Key)
 			case lag > c.MaxLag:
-				add("group %q %s: lag %d", g.ID, r.Key, lag)
+				add("group %q %s: lag %s", g.ID, r.Key, Thousands(lag))
 			}
 			if c.CaughtUp && r.Committed.Presence == Present {
 				behind, ok := r.Unprocessed(s.Origin.Cluster)
@@ -33,7 +33,7 @@ func Open(s Snapshot, c Conditions) []string {
 				case !ok:
 					add("group %q %s: what is stored cannot be told", g.ID, r.Key)
 				case behind > 0:
-					add("group %q %s: stored %d behind committed", g.ID, r.Key, behind)
+					add("group %q %s: stored %s behind committed", g.ID, r.Key, Thousands(behind))
 				}
 			}
 		}

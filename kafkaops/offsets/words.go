@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -88,6 +89,24 @@ func (p Presence) String() string {
 	default:
 		return "absent"
 	}
+}
+
+// Thousands writes a count for prose: 1234567 as 1,234,567. Offsets stay plain, as they stand in tables.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	var b strings.Builder
+	b.WriteString(sign)
+	for i := range len(s) {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 func orElse(s, other string) string {
