@@ -73,7 +73,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case side == Stored && place.Salvaged:
 		return c.rewrite("in range; what was salvaged is written whole again")
 	}
-	c.Reason = "in range"
+	c.Reason, c.InRange = "in range", true
 	return c
 }
 
