@@ -95,7 +95,7 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	checks := offsets.RunChecks(shot, offsets.Limits{Healthy: o.check, MaxLag: o.maxLag, MaxUnprocessed: o.maxUnprocessed})
-	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: shown(checks), Hint: func(grp offsets.Group) string { return g.hint(shot, grp) }}
+	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: checks, Hint: func(grp offsets.Group) string { return g.hint(shot, grp) }}
 	if o.problems {
 		view.Show = func(grp offsets.Group, r offsets.Row) bool { return !r.Healthy(shot.Origin.Cluster, grp.Store != nil) }
 	}
@@ -323,16 +323,4 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group) string {
 		why, end = "to read the new topic from its beginning: ", append(end, "--recreated", "earliest")
 	}
 	return why + commandLine(slices.Concat([]string{"gtoffset", "clamp"}, line, end))
-}
-
-func shown(checks []offsets.Check) []output.Check {
-	var all []output.Check
-	for _, c := range checks {
-		v := output.Check{Name: c.Name, Limit: c.Limit, Failed: c.Failed}
-		if c.Worst != nil {
-			v.Worst = &output.Worst{Group: c.Worst.Group, Key: c.Worst.Key, Value: c.Worst.Value}
-		}
-		all = append(all, v)
-	}
-	return all
 }

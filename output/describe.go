@@ -15,29 +15,14 @@ import (
 // Describe is what `describe -g` shows: every partition of every group, totals, and what a restart would do.
 type Describe struct {
 	Snapshot offsets.Snapshot
-	Now      time.Time // for ages in text; documents have instants
-	Checks   []Check   // conditions that --check and --max-… have tested; in documents only
+	Now      time.Time       // for ages in text; documents have instants
+	Checks   []offsets.Check // conditions that --check and --max-… have tested; in documents only
 
 	// Show picks the rows to list, nil lists all (--problems). Totals and forecast are of the whole group in any case: what is
 	// not listed is not lost.
 	Show func(g offsets.Group, r offsets.Row) bool
 	// Hint gives the next step for a group, "" for none. It stands below the group's forecast, in text only.
 	Hint func(g offsets.Group) string
-}
-
-// Check is one condition that a caller has tested, with the partition that is furthest from meeting it.
-type Check struct {
-	Name   string // "max-lag"
-	Limit  int64  // offsets.None if it has none
-	Failed bool
-	Worst  *Worst // nil if no partition could be measured
-}
-
-// Worst is a partition and its number in a Check.
-type Worst struct {
-	Group string
-	offsets.Key
-	Value int64
 }
 
 // Write writes the view as table, wide, json, yaml or csv.

@@ -24,7 +24,7 @@ func (d Describe) json(w io.Writer) error {
 	e.close(']')
 	e.list("checks")
 	for _, c := range d.Checks {
-		c.json(e)
+		jsonCheck(e, c)
 	}
 	e.close(']')
 	e.close('}')
@@ -236,7 +236,7 @@ func jsonOutcome(e *encoder, o offsets.Outcome) {
 	e.close('}')
 }
 
-func (c Check) json(e *encoder) {
+func jsonCheck(e *encoder, c offsets.Check) {
 	e.open('{')
 	e.string("check", c.Name)
 	e.number("limit", c.Limit)

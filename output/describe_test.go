@@ -97,7 +97,7 @@ func screens() Describe {
 		Hint: func(offsets.Group) string {
 			return "to lose nothing that is still there: gtoffset reset -g billing -t orders -s /var/lib/billing/offsets --to-safe --stored --committed"
 		},
-		Checks: []Check{{Name: "max-lag", Limit: 1000, Failed: true, Worst: &Worst{"billing", offsets.Key{Topic: "orders"}, 1100}}},
+		Checks: []offsets.Check{{Name: "max-lag", Limit: 1000, Failed: true, Worst: &offsets.Measure{Group: "billing", Key: offsets.Key{Topic: "orders"}, Value: 1100}}},
 	}
 }
 
