@@ -28,33 +28,33 @@ type Measure struct {
 func RunChecks(s Snapshot, l Limits) []Check {
 	var checks []Check
 	if l.Healthy {
-		checks = append(checks, check(s, "ok", None, func(g Group, r Row) (int64, string, bool) {
-			if r.Healthy(s.Origin.Cluster, g.Store != nil) {
+		checks = append(checks, check(s, "ok", None, func(j *Judged) (int64, string, bool) {
+			if j.Healthy() {
 				return 0, "", true
 			}
-			return 1, r.Words(s.Origin.Cluster, g.Store != nil), true
+			return 1, j.Words(), true
 		}))
 	}
 	if l.MaxLag != None {
-		checks = append(checks, check(s, "max-lag", l.MaxLag, func(_ Group, r Row) (int64, string, bool) {
-			lag := Judge(r.Committed, r.Range, s.Origin.Cluster).Lag
-			return lag, "", lag != None
+		checks = append(checks, check(s, "max-lag", l.MaxLag, func(j *Judged) (int64, string, bool) {
+			return j.Committed.Lag, "", j.Committed.Lag != None
 		}))
 	}
 	if l.MaxUnprocessed != None {
-		checks = append(checks, check(s, "max-unprocessed", l.MaxUnprocessed, func(_ Group, r Row) (int64, string, bool) {
-			n, ok := r.Unprocessed(s.Origin.Cluster)
+		checks = append(checks, check(s, "max-unprocessed", l.MaxUnprocessed, func(j *Judged) (int64, string, bool) {
+			n, ok := j.Unprocessed()
 			return max(n, 0), "", ok
 		}))
 	}
 	return checks
 }
 
-func check(s Snapshot, name string, limit int64, measure func(Group, Row) (int64, string, bool)) Check {
+func check(s Snapshot, name string, limit int64, measure func(*Judged) (int64, string, bool)) Check {
 	c := Check{Name: name, Limit: limit}
 	for _, g := range s.Groups {
-		for _, r := range g.Rows {
-			n, words, ok := measure(g, r)
+		for i := range g.Rows {
+			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
+			n, words, ok := measure(&j)
 			if !ok {
 				continue
 			}
@@ -63,7 +63,7 @@ func check(s Snapshot, name string, limit int64, measure func(Group, Row) (int64
 				c.Count++
 			}
 			if c.Worst == nil || n > c.Worst.Value {
-				c.Worst = &Measure{Group: g.ID, Key: r.Key, Value: n, Words: words}
+				c.Worst = &Measure{Group: g.ID, Key: j.Row.Key, Value: n, Words: words}
 			}
 		}
 	}

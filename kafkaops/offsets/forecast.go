@@ -40,20 +40,22 @@ func Forecast(g Group, cluster string) []Outcome {
 	var all []Outcome
 	for _, from := range places {
 		for _, policy := range []Policy{PolicyApart, PolicyEarliest, PolicyLatest, PolicyNone} {
-			o := Outcome{From: from, Policy: policy}
-			for _, r := range g.Rows {
-				o.add(r, cluster, g.Store != nil)
-			}
-			all = append(all, o)
+			all = append(all, Outcome{From: from, Policy: policy})
+		}
+	}
+	for i := range g.Rows {
+		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
+		for k := range all {
+			all[k].add(&j)
 		}
 	}
 	return all
 }
 
 // add counts one partition in.
-func (o *Outcome) add(r Row, cluster string, store bool) {
-	e := r.Entry(o.From)
-	s := Judge(e, r.Range, cluster)
+func (o *Outcome) add(j *Judged) {
+	r := j.Row
+	e, s := j.on(o.From)
 	if s.Condition == Gone {
 		return // nothing is left there to read or to lose
 	}
@@ -61,14 +63,14 @@ func (o *Outcome) add(r Row, cluster string, store bool) {
 		o.Uncounted++
 		return
 	}
-	surely, perhaps, known := r.processed(o.From, cluster)
+	surely, perhaps, known := j.processed(o.From)
 	switch s.Condition {
 	case OK:
 		o.Reads += s.Lag
 		switch {
 		case s.Identity == Recreated || s.Foreign:
 			o.Readable += e.Offset - r.Range.Earliest // the number is another log's: what lies below it here was never read
-		case o.From == Stored || !store:
+		case o.From == Stored || !j.store:
 		case !known:
 			o.Unsure++
 		default:
@@ -100,13 +102,13 @@ func (o *Outcome) add(r Row, cluster string, store bool) {
 
 // processed says, for a restart from the given side, up to where the job has surely and has perhaps processed the partition,
 // both within the range. known tells that the store says so; it is the only witness of what was processed.
-func (r Row) processed(from Side, cluster string) (surely, perhaps int64, known bool) {
-	stored := Judge(r.Stored, r.Range, cluster)
-	if r.Stored.Presence == Present && stored.Identity != Recreated && !stored.Foreign && stored.Condition != High {
+func (j *Judged) processed(from Side) (surely, perhaps int64, known bool) {
+	r := j.Row
+	if r.Stored.Presence == Present && j.Stored.Identity != Recreated && !j.Stored.Foreign && j.Stored.Condition != High {
 		at := r.Range.clamp(r.Stored.Offset)
 		return at, at, true
 	}
-	e := r.Entry(from)
+	e, _ := j.on(from)
 	surely, perhaps = r.Range.Earliest, r.Range.Earliest
 	switch {
 	case e.Presence == Present && e.Offset > r.Range.End:
@@ -129,16 +131,16 @@ type Totals struct {
 // Total sums up the group's rows.
 func (g Group) Total(cluster string) Totals {
 	var t Totals
-	for _, r := range g.Rows {
+	for i := range g.Rows {
+		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
+		r, c, s := j.Row, &j.Committed, &j.Stored
 		t.Partitions++
-		if r.Healthy(cluster, g.Store != nil) {
+		if j.Healthy() {
 			t.Healthy++
 		}
-		c := Judge(r.Committed, r.Range, cluster)
-		s := Judge(r.Stored, r.Range, cluster)
 		count(&t.Lag, &t.LagUncounted, c.Lag)
 		count(&t.StoredLag, &t.StoredLagUncounted, s.Lag)
-		if n, ok := r.Unprocessed(cluster); ok {
+		if n, ok := j.Unprocessed(); ok {
 			t.Unprocessed += max(n, 0)
 		} else {
 			t.UnprocessedUncounted++

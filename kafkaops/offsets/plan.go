@@ -3,6 +3,7 @@ package offsets
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -306,5 +307,5 @@ func number(o int64) string {
 	if o == None {
 		return "none"
 	}
-	return fmt.Sprint(o)
+	return strconv.FormatInt(o, 10)
 }

@@ -161,31 +161,6 @@ func (g Group) Active() bool {
 	return true
 }
 
-// Unprocessed is committed − max(stored, earliest): committed beyond what the store says was processed when positive, commits
-// that lag behind the store when negative. Both are taken within the range. ok is false where it cannot be told.
-func (r Row) Unprocessed(cluster string) (n int64, ok bool) {
-	stored, committed := Judge(r.Stored, r.Range, cluster), Judge(r.Committed, r.Range, cluster)
-	if r.Stored.Presence != Present || r.Committed.Presence != Present || !r.Range.Known() ||
-		stored.Identity == Recreated || stored.Foreign || committed.Identity == Recreated {
-		return 0, false
-	}
-	return r.Range.clamp(r.Committed.Offset) - r.Range.clamp(r.Stored.Offset), true
-}
-
-// Healthy reports whether nothing is wrong with the partition. Never committed, and unprocessed records, are no fault by
-// themselves; an entry that is missing from a named store is.
-func (r Row) Healthy(cluster string, store bool) bool {
-	c := Judge(r.Committed, r.Range, cluster)
-	if c.Identity == Recreated || c.Condition != OK && c.Condition != NoEntry {
-		return false
-	}
-	if !store {
-		return r.Range.Known()
-	}
-	s := Judge(r.Stored, r.Range, cluster)
-	return s.Condition == OK && s.Identity != Recreated && !s.Foreign
-}
-
 // Touched reports whether the group has a commit, an entry or an assignment in any row.
 func (g Group) Touched() bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool {

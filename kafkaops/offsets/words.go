@@ -1,65 +1,80 @@
 package offsets
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Words says everything about a row in words, problems first; "ok" if there is nothing to say. store tells whether a store is
-// named, cluster which cluster the ranges are from.
-func (r Row) Words(cluster string, store bool) string {
-	var say []string
-	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
-	switch {
-	case r.Range.Gone():
-		add("gone: %s", r.Range.gone())
-	case !r.Range.Known():
-		add("unknown: %s", orElse(r.Range.Reason, "no reason given"))
+// Words says everything about a row in words, problems first; "ok" if there is nothing to say.
+func (j *Judged) Words() string {
+	var s sentence
+	switch rng := &j.Row.Range; {
+	case rng.Gone():
+		s.say("gone: ", rng.gone())
+	case !rng.Known():
+		s.say("unknown: ", orElse(rng.Reason, "no reason given"))
 	}
-	if store {
-		r.wordsOf(Stored, cluster, add)
+	if j.store {
+		j.wordsOn(Stored, &s)
 	}
-	r.wordsOf(Committed, cluster, add)
-	if n, ok := r.Unprocessed(cluster); ok && store {
+	j.wordsOn(Committed, &s)
+	if n, ok := j.Unprocessed(); ok && j.store {
 		switch {
 		case n > 0:
-			add("%d unprocessed", n)
+			s.say(number(n), " unprocessed")
 		case n < 0:
-			add("committed %d behind stored", -n)
+			s.say("committed ", number(-n), " behind stored")
 		}
 	}
-	if len(say) == 0 {
+	if len(s) == 0 {
 		return "ok"
 	}
-	return strings.Join(say, "; ")
+	return string(s)
 }
 
-func (r Row) wordsOf(side Side, cluster string, add func(string, ...any)) {
-	e := r.Entry(side)
-	s := Judge(e, r.Range, cluster)
+// Words judges the row for this one answer: see Judged.Words. store tells whether a store is named, cluster which cluster the
+// ranges are from.
+func (r Row) Words(cluster string, store bool) string {
+	j := JudgeRow(&r, cluster, store)
+	return j.Words()
+}
+
+func (j *Judged) wordsOn(side Side, s *sentence) {
+	e, st := j.on(side)
 	if e.Problem() {
-		add("%s unknown: %s", side, orElse(e.Reason, e.Presence.String()))
+		s.say(string(side), " unknown: ", orElse(e.Reason, e.Presence.String()))
 		return
 	}
-	if s.Foreign {
-		add("%s for another cluster (%s)", side, e.Cluster)
+	if st.Foreign {
+		s.say(string(side), " for another cluster (", e.Cluster, ")")
 	}
-	if s.Identity == Recreated {
-		add("%s before the topic was recreated (id was %s)", side, e.TopicID)
+	if st.Identity == Recreated {
+		s.say(string(side), " before the topic was recreated (id was ", e.TopicID, ")")
 	}
 	switch {
-	case s.Condition == Low:
-		add("%s low: %d expired", side, s.Expired)
-	case s.Condition == High:
-		add("%s high: %d ahead", side, s.Ahead)
-	case e.Presence == Present || r.Range.Gone():
+	case st.Condition == Low:
+		s.say(string(side), " low: ", number(st.Expired), " expired")
+	case st.Condition == High:
+		s.say(string(side), " high: ", number(st.Ahead), " ahead")
+	case e.Presence == Present || j.Row.Range.Gone():
 	case side == Stored:
-		add("no entry in the store")
-	case r.Stored.Presence == Present:
-		add("no committed offset (expired or never committed)")
+		s.say("no entry in the store")
+	case j.Row.Stored.Presence == Present:
+		s.say("no committed offset (expired or never committed)")
 	default:
-		add("never committed")
+		s.say("never committed")
+	}
+}
+
+// sentence is what there is to say of a row, point by point.
+type sentence []byte
+
+func (s *sentence) say(parts ...string) {
+	if len(*s) > 0 {
+		*s = append(*s, "; "...)
+	}
+	for _, part := range parts {
+		*s = append(*s, part...)
 	}
 }
 
