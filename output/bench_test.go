@@ -42,102 +42,108 @@ func many(n int) Describe {
 	return d
 }
 
-// csvRows are the rows of the table, as encoding/csv takes them.
-func csvRows(d Describe) [][]string {
-	return d.grid(d.Snapshot.Groups[0], d.Snapshot.Groups[0].Rows, Stream{}, false).Rows
-}
-
-func writeRows(w io.Writer, rows [][]string) {
-	out := csv.NewWriter(w)
-	for _, row := range rows {
-		_ = out.Write(row)
-	}
-	out.Flush()
-}
-
 // The benchmarks of issue 3: a table of 100,000 partitions prints within 3 times encoding/csv for the same rows, JSON within 6.
-// x-csv is what the renderer takes over encoding/csv, the judging of the rows by package offsets apart; x-csv-whole is the
-// view's whole time, with the judging and the forecast, against encoding/csv over rows that were ready.
+// Measured is the whole view, from the snapshot to the last byte: judging the rows, words, totals and the forecast too. The
+// reference writes every cell of the table with encoding/csv; its numbers are int64 and formatted by strconv while it is
+// measured, as any program that prints them must, its texts are ready.
+//
+//	go test -run xxx -bench 100k -benchtime 20x ./output
+//
+// x-csv is the ratio of the best rounds, x-csv-median the median over the rounds; a missed limit fails the benchmark.
 func BenchmarkTable100k(b *testing.B) {
 	d := many(100_000)
-	ratio(b, d, thinkTable, func() { check(b, d.Write(Plain(io.Discard), Table)) })
-}
-
-// BenchmarkTableColor100k is a terminal that is wide enough for the gauge.
-func BenchmarkTableColor100k(b *testing.B) {
-	d := many(100_000)
-	ratio(b, d, thinkTable, func() { check(b, d.Write(Stream{W: io.Discard, Width: 200, Color: true, Gauge: true}, Table)) })
+	ratio(b, d, 3, func() error { return d.Write(Plain(io.Discard), Table) })
 }
 
 // BenchmarkJSON100k is the same for the document.
 func BenchmarkJSON100k(b *testing.B) {
 	d := many(100_000)
-	ratio(b, d, thinkJSON, func() { check(b, d.Write(Plain(io.Discard), JSON)) })
+	ratio(b, d, 6, func() error { return d.Write(Plain(io.Discard), JSON) })
+}
+
+// BenchmarkTableColor100k is a terminal that is wide enough for the gauge.
+func BenchmarkTableColor100k(b *testing.B) {
+	d := many(100_000)
+	ratio(b, d, 0, func() error { return d.Write(Stream{W: io.Discard, Width: 200, Color: true, Gauge: true}, Table) })
 }
 
 // BenchmarkCSV100k is our own CSV, which has three times the columns.
 func BenchmarkCSV100k(b *testing.B) {
 	d := many(100_000)
-	ratio(b, d, thinkJSON, func() { check(b, d.Write(Plain(io.Discard), CSV)) })
+	ratio(b, d, 0, func() error { return d.Write(Plain(io.Discard), CSV) })
 }
 
-// BenchmarkGrid100k is the table writer alone, over rows that are ready.
-func BenchmarkGrid100k(b *testing.B) {
-	d := many(100_000)
-	g := d.grid(d.Snapshot.Groups[0], d.Snapshot.Groups[0].Rows, Stream{}, false)
-	ratio(b, d, func(Describe) {}, func() { check(b, g.Write(Plain(io.Discard))) })
-}
-
-// thinkTable asks package offsets what the table asks it.
-func thinkTable(d Describe) {
-	cluster := d.Snapshot.Origin.Cluster
-	for _, g := range d.Snapshot.Groups {
-		for _, r := range g.Rows {
-			_, _ = offsets.Judge(r.Stored, r.Range, cluster), offsets.Judge(r.Committed, r.Range, cluster)
-			_ = r.Words(cluster, true)
-		}
-		_ = g.Total(cluster)
-		_ = offsets.Forecast(g, cluster)
+// ratio runs encoding/csv and the view in turn and compares their processor time, garbage collection included: on a busy machine
+// wall time would measure the others. limit is what the ratio must not exceed, 0 for none.
+func ratio(b *testing.B, d Describe, limit float64, view func() error) {
+	var csvs, views, ratios []float64
+	rows := csvRows(d)
+	for b.Loop() {
+		c := milliseconds(b, func() error { return writeRows(io.Discard, rows) })
+		v := milliseconds(b, view)
+		csvs, views, ratios = append(csvs, c), append(views, v), append(ratios, v/c)
+	}
+	slices.Sort(ratios)
+	best := slices.Min(views) / slices.Min(csvs)
+	b.ReportMetric(best, "x-csv")
+	b.ReportMetric(ratios[len(ratios)/2], "x-csv-median")
+	b.ReportMetric(slices.Min(csvs), "csv-ms")
+	b.ReportMetric(slices.Min(views), "view-ms")
+	if limit > 0 && best > limit {
+		b.Errorf("takes %.2f times as long as encoding/csv, more than %g", best, limit)
 	}
 }
 
-// thinkJSON asks package offsets what the document asks it.
-func thinkJSON(d Describe) {
-	cluster := d.Snapshot.Origin.Cluster
-	for _, g := range d.Snapshot.Groups {
-		for _, r := range g.Rows {
-			_ = r.Healthy(cluster, true)
-			_, _ = r.Unprocessed(cluster)
-		}
-	}
-	thinkTable(d)
+// A csvCell is a text, or a number if the text is "".
+type csvCell struct {
+	text   string
+	number int64
 }
 
-func check(b *testing.B, err error) {
-	if err != nil {
+// csvRows are the cells of the table, as they were before they were text.
+func csvRows(d Describe) [][]csvCell {
+	g := d.Snapshot.Groups[0]
+	var rows [][]csvCell
+	for _, row := range d.grid(g, g.Rows, Stream{}, false).Rows {
+		cells := make([]csvCell, len(row))
+		for i, text := range row {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				cells[i].text = text
+			}
+			cells[i].number = n
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+func writeRows(w io.Writer, rows [][]csvCell) error {
+	out := csv.NewWriter(w)
+	row := make([]string, len(rows[0]))
+	for _, cells := range rows {
+		for i, c := range cells {
+			row[i] = c.text
+			if c.text == "" {
+				row[i] = strconv.FormatInt(c.number, 10)
+			}
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// milliseconds is the processor time that f takes.
+func milliseconds(b *testing.B, f func() error) float64 {
+	runtime.GC()
+	start := spent()
+	if err := f(); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// ratio runs encoding/csv, the thinking and the view in turn and compares the processor time of their best rounds, garbage
-// collection included: on a busy machine wall time would measure the others.
-func ratio(b *testing.B, d Describe, think func(Describe), view func()) {
-	rows := csvRows(d)
-	best := [3]time.Duration{1 << 62, 1 << 62, 1 << 62}
-	for b.Loop() {
-		for i, f := range []func(){func() { writeRows(io.Discard, rows) }, func() { think(d) }, view} {
-			runtime.GC()
-			start := spent()
-			f()
-			best[i] = min(best[i], spent()-start)
-		}
-	}
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	b.ReportMetric(float64(best[2]-best[1])/float64(best[0]), "x-csv")
-	b.ReportMetric(float64(best[2])/float64(best[0]), "x-csv-whole")
-	b.ReportMetric(ms(best[0]), "csv-ms")
-	b.ReportMetric(ms(best[1]), "offsets-ms")
-	b.ReportMetric(ms(best[2]), "view-ms")
+	return float64((spent() - start).Microseconds()) / 1000
 }
 
 func spent() time.Duration {

@@ -205,17 +205,14 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool)
 	}
 	n := len(grid.Columns)
 	all := make([]string, len(rows)*(n+1)) // room for the gauge
-	for i, r := range rows {
+	var text arena
+	for i := range rows {
 		row := all[i*(n+1) : i*(n+1)+n : (i+1)*(n+1)]
-		committed := offsets.Judge(r.Committed, r.Range, cluster)
-		var stored offsets.State
-		if store {
-			stored = offsets.Judge(r.Stored, r.Range, cluster)
-		}
-		cells(row, r, stored, committed, cluster, store, wide)
+		j := offsets.JudgeRow(&rows[i], cluster, store)
+		cells(row, &text, &j, store, wide)
 		grid.Rows[i] = row
 		if s.Color {
-			grid.tones[i] = toneOf(r, stored, committed, cluster, store)
+			grid.tones[i] = toneOf(&j, store)
 		}
 	}
 	if wide {
@@ -290,29 +287,26 @@ func columns(store, wide bool) []Column {
 	return c
 }
 
-// cells fills in a row for columns. All of its numbers are parts of one string: a hundred thousand rows would else be a million.
-func cells(row []string, r offsets.Row, stored, committed offsets.State, cluster string, store, wide bool) {
-	var room [256]byte
-	var ends [24]int // of the numbers in text, by cell; 0 for a cell that is none
-	text, i := room[:0], 0
+// cells fills in a row for columns.
+func cells(row []string, text *arena, j *offsets.Judged, store, wide bool) {
+	r, stored, committed := j.Row, &j.Stored, &j.Committed
+	i := 0
+	put := func(s string) { row[i] = s; i++ }
 	num := func(n int64, known bool) {
 		if !known || n == offsets.None {
-			text = append(text, '-')
-		} else {
-			text = strconv.AppendInt(text, n, 10)
+			put("-")
+			return
 		}
-		ends[i] = len(text)
-		i++
+		put(text.number(n))
 	}
-	put := func(s string) { row[i] = s; i++ }
-	entry := func(e offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
+	entry := func(e *offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
 	put(Clean(r.Topic))
 	num(int64(r.Partition), true)
 	num(r.Range.Earliest, r.Range.Known())
 	if store {
-		entry(r.Stored)
+		entry(&r.Stored)
 	}
-	entry(r.Committed)
+	entry(&r.Committed)
 	num(r.Range.End, r.Range.Known())
 	num(committed.Lag, true)
 	if store {
@@ -322,7 +316,7 @@ func cells(row []string, r offsets.Row, stored, committed offsets.State, cluster
 		if store {
 			num(stored.Expired, true)
 			num(stored.Ahead, true)
-			n, ok := r.Unprocessed(cluster)
+			n, ok := j.Unprocessed()
 			num(max(n, 0), ok)
 		}
 		num(committed.Expired, true)
@@ -338,19 +332,13 @@ func cells(row []string, r offsets.Row, stored, committed offsets.State, cluster
 		put(orElse(Clean(r.Owner), "-"))
 		put(orElse(Clean(r.Committed.Metadata), "-"))
 	}
-	put(cleanText(r.Words(cluster, store)))
-	numbers, start := string(text), 0
-	for j, end := range ends[:i] {
-		if end > 0 {
-			row[j], start = numbers[start:end], end
-		}
-	}
+	put(cleanText(j.Words()))
 }
 
 // toneOf colours STATE: red where something is lost or not known, yellow for low and unprocessed, dim where all is well.
-func toneOf(r offsets.Row, stored, committed offsets.State, cluster string, store bool) tone {
+func toneOf(j *offsets.Judged, store bool) tone {
 	t := toneNone
-	see := func(s offsets.State) {
+	see := func(s *offsets.State) {
 		switch {
 		case s.Condition == offsets.High, s.Condition == offsets.Gone, s.Condition == offsets.Unknown,
 			s.Identity == offsets.Recreated, s.Foreign:
@@ -359,18 +347,18 @@ func toneOf(r offsets.Row, stored, committed offsets.State, cluster string, stor
 			t = toneYellow
 		}
 	}
-	see(committed)
+	see(&j.Committed)
 	if store {
-		see(stored)
-		n, ok := r.Unprocessed(cluster)
-		if t == toneNone && (ok && n > 0 || stored.Condition == offsets.NoEntry) {
+		see(&j.Stored)
+		n, ok := j.Unprocessed()
+		if t == toneNone && (ok && n > 0 || j.Stored.Condition == offsets.NoEntry) {
 			t = toneYellow
 		}
 	}
 	switch {
-	case t == toneNone && !r.Range.Known():
+	case t == toneNone && !j.Row.Range.Known():
 		return toneRed
-	case t == toneNone && committed.Condition == offsets.OK:
+	case t == toneNone && j.Committed.Condition == offsets.OK:
 		return toneDim
 	}
 	return t
@@ -444,7 +432,12 @@ func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
 
 // stable tells whether the last stable offsets were asked for, and so where lag ends.
 func stable(g offsets.Group) bool {
-	return slices.ContainsFunc(g.Rows, func(r offsets.Row) bool { return r.Range.Known() && r.Range.Stable != offsets.None })
+	for i := range g.Rows { // they are large, and all of them are asked when the answer is no
+		if r := &g.Rows[i].Range; r.Known() && r.Stable != offsets.None {
+			return true
+		}
+	}
+	return false
 }
 
 // uncounted words how many partitions a sum leaves out and why, "" if none.
@@ -636,11 +629,13 @@ func (d Describe) csv(w io.Writer) error {
 				}
 				write(append(row, g.Trouble.Reason))
 			}
-			for _, r := range d.rows(g) {
-				committed := offsets.Judge(r.Committed, r.Range, cluster)
-				stored := offsets.State{Condition: "-", Identity: "-", Lag: offsets.None, Expired: offsets.None, Ahead: offsets.None}
-				if store {
-					stored = offsets.Judge(r.Stored, r.Range, cluster)
+			rows := d.rows(g)
+			for i := range rows {
+				r := &rows[i]
+				j := offsets.JudgeRow(r, cluster, store)
+				committed, stored := j.Committed, j.Stored
+				if !store {
+					stored = offsets.State{Condition: "-", Identity: "-", Lag: offsets.None, Expired: offsets.None, Ahead: offsets.None}
 				}
 				inStore, inKafka := r.Stored.Presence == offsets.Present, r.Committed.Presence == offsets.Present
 				row = append(row[:0], g.ID, r.Topic)
@@ -651,13 +646,13 @@ func (d Describe) csv(w io.Writer) error {
 				num(r.Range.End, r.Range.Known())
 				num(committed.Lag, true)
 				num(stored.Lag, true)
-				row = append(row, r.Words(cluster, store), strconv.FormatBool(r.Healthy(cluster, store)), string(committed.Condition))
+				row = append(row, j.Words(), strconv.FormatBool(j.Healthy()), string(committed.Condition))
 				num(committed.Expired, true)
 				num(committed.Ahead, true)
 				row = append(row, string(stored.Condition), string(stored.Identity))
 				num(stored.Expired, true)
 				num(stored.Ahead, true)
-				n, ok := r.Unprocessed(cluster)
+				n, ok := j.Unprocessed()
 				num(max(n, 0), ok && store)
 				num(r.Range.Stable, r.Range.Known())
 				num(int64(r.Range.Leader), r.Range.Known())
@@ -668,7 +663,7 @@ func (d Describe) csv(w io.Writer) error {
 				if inKafka {
 					metadata = r.Committed.Metadata
 				}
-				row = append(row, orElse(r.Range.TopicID, "-"), orElse(r.Owner, "-"), metadata, orElse(rowError(&r), "-"))
+				row = append(row, orElse(r.Range.TopicID, "-"), orElse(r.Owner, "-"), metadata, orElse(rowError(r), "-"))
 				write(row)
 			}
 		}

@@ -115,6 +115,7 @@ func reason(t *offsets.Trouble) string {
 // jsonRow leaves out owner, and of an entry topic_id, other_cluster, problem and reason, where there is nothing to say; all other
 // fields are always there. With jsonEntry it is where the time goes, so keys are appended with their commas.
 func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
+	j := offsets.JudgeRow(r, cluster, store)
 	e.open('{')
 	e.string("topic", r.Topic)
 	e.text("topic_id", r.Range.TopicID)
@@ -130,13 +131,13 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	}
 	if store {
 		e.raw(`,"stored":`)
-		jsonEntry(e, &r.Stored, offsets.Judge(r.Stored, r.Range, cluster), offsets.Stored)
+		jsonEntry(e, &r.Stored, &j.Stored, offsets.Stored)
 	} else {
 		e.raw(`,"stored":null`)
 	}
 	e.raw(`,"committed":`)
-	jsonEntry(e, &r.Committed, offsets.Judge(r.Committed, r.Range, cluster), offsets.Committed)
-	if n, ok := r.Unprocessed(cluster); ok && store {
+	jsonEntry(e, &r.Committed, &j.Committed, offsets.Committed)
+	if n, ok := j.Unprocessed(); ok && store {
 		e.pair(`,"unprocessed":`, max(n, 0))
 		e.pair(`,"behind":`, max(-n, 0))
 	} else {
@@ -145,13 +146,13 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	if r.Owner != "" {
 		e.string("owner", r.Owner)
 	}
-	e.bool("ok", r.Healthy(cluster, store))
-	e.string("state", r.Words(cluster, store))
+	e.bool("ok", j.Healthy())
+	e.string("state", j.Words())
 	e.text("error", rowError(r))
 	e.close('}')
 }
 
-func jsonEntry(e *encoder, entry *offsets.Entry, s offsets.State, side offsets.Side) {
+func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.Side) {
 	present := entry.Presence == offsets.Present
 	if present {
 		e.pair(`{"offset":`, entry.Offset)

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -32,6 +33,21 @@ type Grid struct {
 	Rows    [][]string
 	tones   []tone // of the column toned, one a row; nil: none is coloured
 	toned   int
+}
+
+// arena makes cells that share a few large strings: those of a hundred thousand rows would else be a million small ones.
+type arena struct{ b strings.Builder }
+
+func (a *arena) number(n int64) string {
+	var room [20]byte
+	digits := strconv.AppendInt(room[:0], n, 10)
+	if a.b.Cap()-a.b.Len() < len(digits) {
+		a.b.Reset() // the cells so far keep what they stand in
+		a.b.Grow(16 << 10)
+	}
+	start := a.b.Len()
+	a.b.Write(digits)
+	return a.b.String()[start:]
 }
 
 // Write draws the grid in aligned columns, without lines around it and without blanks at line ends. Cells are cleaned.
