@@ -34,7 +34,7 @@ func (r *reading) readOurs(t *tree) error {
 	case PlanSchema:
 		r.readPlan(t)
 		return nil
-	case "gtoffset.describe/1", "gtoffset.groups/1", "gtoffset.error/1":
+	case "gtoffset.describe/1", "gtoffset.groups/1", "gtoffset.wait/1", "gtoffset.error/1":
 		return &UnknownError{fmt.Sprintf("%s shows, but does not hold offsets to be written; gtoffset export makes such a document", schema)}
 	default:
 		if len(r.problems) == 0 {

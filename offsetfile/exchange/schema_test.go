@@ -1,0 +1,293 @@
+package exchange_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+
+	"gtoffset/offsetfile/exchange"
+)
+
+const docs = "../../docs"
+
+// schemas compiles the JSON Schemas of docs/schema by the name that a document gives, once as they are, for readers, and once so
+// that no field may be in a document which is not in its schema.
+func schemas(t *testing.T) (open, strict map[string]*jsonschema.Schema) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(docs, "schema", "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no schemas: %v", err)
+	}
+	open, strict = map[string]*jsonschema.Schema{}, map[string]*jsonschema.Schema{}
+	for _, path := range paths {
+		for _, into := range []map[string]*jsonschema.Schema{open, strict} {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			if len(open) > len(strict) {
+				shut(doc)
+			}
+			c := jsonschema.NewCompiler()
+			c.AssertFormat()
+			c.AssertContent()
+			if err := c.AddResource(path, doc); err != nil {
+				t.Fatal(err)
+			}
+			s, err := c.Compile(path)
+			if err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+			into[s.Title] = s
+		}
+	}
+	return open, strict
+}
+
+// shut takes no other fields than are named, outside of conditions.
+func shut(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if _, object := s["properties"]; object {
+			s["additionalProperties"] = false
+		}
+		for name, below := range s {
+			if name != "if" && name != "then" {
+				shut(below)
+			}
+		}
+	case []any:
+		for _, below := range s {
+			shut(below)
+		}
+	}
+}
+
+// check holds a document against the schema that it names.
+func check(t *testing.T, all map[string]*jsonschema.Schema, where string, document []byte) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	name, _ := doc.(map[string]any)["schema"].(string)
+	s, there := all[name]
+	if !there {
+		t.Fatalf("%s: no schema %q", where, name)
+	}
+	if err := s.Validate(doc); err != nil {
+		t.Errorf("%s: %v", where, err)
+	}
+}
+
+// Every document that the tests of this package and of package output know is as its schema says, and has no other fields.
+func TestDocumentsFitTheirSchemas(t *testing.T) {
+	_, strict := schemas(t)
+	seen := map[string]bool{}
+	for _, glob := range []string{"testdata/*.json", "testdata/*.yaml", "../../output/testdata/*.json", "../../output/testdata/*.yaml"} {
+		paths, err := filepath.Glob(glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Ext(path) == ".yaml" {
+				var doc any
+				if err := yaml.Unmarshal(b, &doc); err != nil {
+					t.Fatalf("%s: %v", path, err)
+				}
+				if b, err = json.Marshal(doc); err != nil {
+					t.Fatalf("%s: %v", path, err)
+				}
+			}
+			if !bytes.Contains(b, []byte(`"schema":"gtoffset.`)) {
+				continue
+			}
+			check(t, strict, path, b)
+			for name := range strict {
+				if bytes.Contains(b, []byte(`"schema":"`+name+`"`)) {
+					seen[name] = true
+				}
+			}
+		}
+	}
+	for _, name := range []string{"gtoffset.describe/1", "gtoffset.groups/1", "gtoffset.plan/1", "gtoffset.offsets/1", "gtoffset.error/1"} {
+		if !seen[name] {
+			t.Errorf("no document of %s was looked at", name)
+		}
+	}
+}
+
+// What Read refuses in a document of ours, its schema refuses too, as far as a schema can say it; and what a later version adds is
+// taken by both.
+func TestSchemasRefuse(t *testing.T) {
+	open, strict := schemas(t)
+	whole := write(t, backup(), exchange.JSON)
+	plan := write(t, exchange.PlanOf(aPlan()), exchange.JSON)
+	for _, c := range []struct{ name, in, old, new string }{
+		{"negative", whole, `"offset":120`, `"offset":-1`},
+		{"too large", whole, `"offset":120`, `"offset":9223372036854775808`},
+		{"a fraction", whole, `"offset":120`, `"offset":1.5`},
+		{"a text", whole, `"offset":120`, `"offset":"120"`},
+		{"no offset", whole, `"offset":120,`, ``},
+		{"no written", whole, `,"written":500`, ``},
+		{"no groups", whole, `"groups"`, `"grups"`},
+		{"another kind", whole, `"kind":"backup"`, `"kind":"x"`},
+		{"another side", whole, `"side":"stored"`, `"side":"x"`},
+		{"a partition of 33 bits", whole, `"partition":0`, `"partition":4294967296`},
+		{"a verdict", plan, `"verdict":"write"`, `"verdict":"x"`},
+		{"a plan without its new value", plan, `"new":`, `"now":`},
+	} {
+		text := strings.Replace(c.in, c.old, c.new, 1)
+		if text == c.in {
+			t.Fatalf("%q is not in %s", c.old, c.in)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if open[doc.(map[string]any)["schema"].(string)].Validate(doc) == nil {
+			t.Errorf("%s: the schema takes it", c.name)
+		}
+		if _, err := exchange.Read([]byte(text), exchange.Options{}); err == nil {
+			t.Errorf("%s: Read takes it", c.name)
+		}
+	}
+	later := strings.Replace(whole, `"kind"`, `"later":1,"kind"`, 1)
+	check(t, open, "a field of a later version", []byte(later))
+	doc, _ := jsonschema.UnmarshalJSON(strings.NewReader(later))
+	if strict["gtoffset.offsets/1"].Validate(doc) == nil {
+		t.Error("the strict schema takes any field")
+	}
+}
+
+// docs/formats.md has a row for each field of each schema, and for no other.
+func TestFieldTables(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(docs, "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(docs, "schema", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile("(?m)^\\| ((?:`[a-z_0-9.]+`(?:, )?)+) \\|")
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema map[string]any
+		if err := json.Unmarshal(b, &schema); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]bool{}
+		names(schema, want)
+		_, section, found := strings.Cut(string(page), "### "+schema["title"].(string)+"\n")
+		if !found {
+			t.Errorf("the page has no section %s", schema["title"])
+			continue
+		}
+		if next := strings.Index(section, "\n##"); next >= 0 {
+			section = section[:next]
+		}
+		got := map[string]bool{}
+		for _, m := range row.FindAllStringSubmatch(section, -1) {
+			for name := range strings.SplitSeq(m[1], ", ") {
+				name = strings.Trim(name, "`")
+				got[name[strings.LastIndexByte(name, '.')+1:]] = true
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if !got[name] {
+				t.Errorf("%s: the page lacks the field %s", schema["title"], name)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(got)) {
+			if !want[name] {
+				t.Errorf("%s: the page has the field %s, the schema does not", schema["title"], name)
+			}
+		}
+	}
+}
+
+// names gathers the names of all fields but NAME_base64, which the page explains once.
+func names(schema any, into map[string]bool) {
+	switch s := schema.(type) {
+	case map[string]any:
+		if fields, ok := s["properties"].(map[string]any); ok {
+			for name := range fields {
+				if !strings.HasSuffix(name, "_base64") {
+					into[name] = true
+				}
+			}
+		}
+		for name, below := range s {
+			if name == "if" || name == "then" {
+				continue
+			}
+			names(below, into)
+		}
+	case []any:
+		for _, below := range s {
+			names(below, into)
+		}
+	}
+}
+
+// Each example of docs/formats.md is read as the format under whose heading it stands.
+func TestExamplesOfThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(docs, "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile("(?m)^### `([a-z-]+)`.*\n")
+	found := map[exchange.Format]bool{}
+	spots := heading.FindAllStringSubmatchIndex(string(page), -1)
+	for i, m := range spots {
+		f := exchange.Format(page[m[2]:m[3]])
+		end := len(page)
+		if i+1 < len(spots) {
+			end = spots[i+1][0]
+		}
+		section := string(page[m[1]:end])
+		if next := strings.Index(section, "\n## "); next >= 0 {
+			section = section[:next]
+		}
+		var example strings.Builder
+		for line := range strings.Lines(section) {
+			if text, ok := strings.CutPrefix(line, "    "); ok {
+				example.WriteString(text)
+			} else if example.Len() > 0 {
+				break
+			}
+		}
+		o := exchange.Options{Group: "billing", Topic: "orders", Take: exchange.Until}
+		d, err := exchange.Read([]byte(example.String()), o)
+		if err != nil || d.Format != f || len(d.Rows) == 0 && d.Plan == nil {
+			t.Errorf("example of %s: read as %q with %d rows, %v:\n%s", f, d.Format, len(d.Rows), err, example.String())
+		}
+		found[f] = true
+	}
+	for _, f := range exchange.Formats() {
+		if !found[f] {
+			t.Errorf("the page has no example of %s", f)
+		}
+	}
+}
