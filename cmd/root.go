@@ -20,7 +20,7 @@ import (
 func Main(ctx context.Context, env Env, args []string) int {
 	g := &global{env: env}
 	root := newRoot(g)
-	root.SetArgs(args)
+	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	g.soft, g.hard = ctx, ctx
