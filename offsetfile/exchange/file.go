@@ -45,11 +45,12 @@ func (r *reading) readFile() error {
 	}
 	r.groups[group] = offsets.TypeUnknown
 	r.doc.Origin.Cluster, r.doc.Taken = doc.Cluster(), doc.Saved()
-	line := 0
+	at := entryLines(r.text)
 	for e := range doc.Entries() {
-		line++
+		line := at[0] // there is one for each entry, in this order
+		at = at[1:]
 		if e.Cluster != "" && e.Cluster != doc.Cluster() {
-			r.bad(0, "", "partition %d was recorded for cluster %q, the rest for %q", e.Partition, e.Cluster, doc.Cluster())
+			r.bad(line, "", "partition %d was recorded for cluster %q, the rest for %q", e.Partition, e.Cluster, doc.Cluster())
 			continue
 		}
 		row := Row{
@@ -62,9 +63,22 @@ func (r *reading) readFile() error {
 		if e.TopicID != "" {
 			row.TopicID = e.TopicID
 		}
-		r.add(0, nowhere, row)
+		r.add(line, nowhere, row)
 	}
 	return nil
+}
+
+// entryLines numbers the lines of a whole file that hold an entry.
+func entryLines(text string) []int {
+	var at []int
+	n := 0
+	for line := range lines(text) {
+		n++
+		if line = strings.TrimLeft(line, " \t"); line != "" && line[0] != '#' {
+			at = append(at, n)
+		}
+	}
+	return at
 }
 
 // markerHint says what to use instead of the negative number in a line.

@@ -18,13 +18,15 @@ var (
 
 // looksKafkaCSV tells a first line with a group, which may begin with a bracket, from the beginning of JSON.
 func looksKafkaCSV(text string) bool {
-	s := newCSVScanner(text)
-	ok, why := s.scan()
-	if !ok || why != "" || len(s.cells) != 4 {
+	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
+		text = text[:end]
+	}
+	if strings.Count(text, ",") != len(kafkaGroupColumns)-1 {
 		return false
 	}
-	_, bad := partitionIn(s.cells[2].text)
-	return bad == "" && isNumber(s.cells[3].text) && !strings.ContainsAny(s.cells[1].text, `{}[]":`)
+	cells := strings.Split(text, ",")
+	_, bad := partitionIn(strings.Trim(cells[2], `" `))
+	return bad == "" && isNumber(strings.Trim(cells[3], `" `)) && !strings.ContainsAny(strings.Trim(cells[1], `"`), `{}[]":`)
 }
 
 // readKafkaCSV reads three columns for the one group that is given, or four. Which of them is what most lines have.

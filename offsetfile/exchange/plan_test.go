@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -117,5 +118,22 @@ func TestPlanRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// The plans that package output draws in its tests are read, and written as they were.
+func TestPlansOfOutput(t *testing.T) {
+	for name, f := range map[string]exchange.Format{"plan.json": exchange.JSON, "plan-mixed.json": exchange.JSON, "plan.yaml": exchange.YAML} {
+		b, err := os.ReadFile("../../output/testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := exchange.Read(b, exchange.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(string(b), write(t, d, f)); diff != "" {
+			t.Errorf("%s (-was +is):\n%s", name, diff)
+		}
 	}
 }

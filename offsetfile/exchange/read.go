@@ -174,6 +174,19 @@ func (r *reading) warn(format string, args ...any) {
 	}
 }
 
+// untold counts a warning, or a problem, of which there are so many that it need not be worded: that takes a look at the whole text.
+func (r *reading) untold(warning bool) bool {
+	switch {
+	case warning && len(r.doc.Warnings) >= kept:
+		r.warn("")
+	case !warning && len(r.problems) == kept:
+		r.more++
+	default:
+		return false
+	}
+	return true
+}
+
 // name returns the one copy of a name.
 func (r *reading) name(s string) string {
 	if known, ok := r.names[s]; ok {
@@ -286,6 +299,11 @@ func (r *reading) sorted() bool {
 
 // again is a second row of a partition: a warning if it says the same, else a contradiction.
 func (r *reading) again(first, second found) {
+	a, b := first.Row, second.Row
+	a.Line, b.Line = 0, 0
+	if r.untold(a == b) {
+		return
+	}
 	at := r.place(first.pos, "", "")
 	spot := fmt.Sprintf("line %d", at.Line)
 	if at.Column > 0 {
@@ -295,8 +313,6 @@ func (r *reading) again(first, second found) {
 	if second.Group != "" {
 		what = fmt.Sprintf("group %q, %s", second.Group, what)
 	}
-	a, b := first.Row, second.Row
-	a.Line, b.Line = 0, 0
 	if a == b {
 		r.warn("%s", r.place(second.pos, "", what+" twice, the same as in "+spot))
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -116,15 +117,18 @@ func TestCSV(t *testing.T) {
 	bad(t, exchange.CSV, []badCase{
 		{"all at once", head + "g,orders,0,x,,\ng,,1,5,,\ng,orders,2147483648,5,,\ng,orders,-1,5,,\ng,orders,0,5\n", []string{
 			`line 2: offset "x" is not a whole number`, "line 3: topic is missing", "line 4: partition 2147483648 does not fit into 32 bits",
-			"line 5: partition -1 is negative", "line 6: 4 columns, want 6"}},
+			"line 5: partition -1 is negative", "line 6: 4 columns, want 6",
+		}},
 		{"FMT-5 twice", head + "g,orders,0,100,,\ng,orders,1,1,,\ng,orders,0,900,,\n", []string{`line 4: group "g", topic "orders", partition 0 twice: 100 in line 2, and 900 here`}},
 		{"twice with other metadata", head + "g,orders,0,1,,a\ng,orders,0,1,,b\n", []string{`line 3: group "g", topic "orders", partition 0 twice, and more than the offset differs; first in line 2`}},
 		{"FMT-9 65 bits", head + "g,orders,0,9223372036854775808,,\n", []string{`line 2: offset "9223372036854775808" does not fit into 64 bits`}},
 		{"spreadsheet numbers", head + "g,orders,0,9E+12,,\ng,orders,1,1.0,,\ng,orders,2,\"1,500\",,\ng,orders,3,+5,,\n", []string{
-			`line 2: offset "9E+12" is not a whole number`, `line 3: offset "1.0" is not a whole number`, `line 4: offset "1,500" is not a whole number`, `line 5: offset "+5" is not a whole number`}},
+			`line 2: offset "9E+12" is not a whole number`, `line 3: offset "1.0" is not a whole number`, `line 4: offset "1,500" is not a whole number`, `line 5: offset "+5" is not a whole number`,
+		}},
 		{"blanks around a name", head + " g,orders,0,1,,\n", []string{`line 2: group " g" has blanks around it; take them off, or put it in quotes if they belong to it`}},
 		{"quotes", head + "g,or\"ders,0,1,,\n\"g\"x,orders,0,1,,\ng,orders,1,2,,\n\"g,orders\n", []string{
-			"line 2: a quote inside of a field that does not begin with one", "line 3: something follows a closing quote", "line 5: a quote is opened and never closed"}},
+			"line 2: a quote inside of a field that does not begin with one", "line 3: something follows a closing quote", "line 5: a quote is opened and never closed",
+		}},
 		{"another order", "topic,group,partition,offset,epoch,metadata\n", []string{`line 1: the header is "topic,group,partition,offset,epoch,metadata", want group,topic,partition,offset,epoch,metadata`}},
 		{"log lines in front", "INFO starting\n" + head + "g,orders,0,1,,\n", []string{`line 1: the header is "info starting", want group,topic,partition,offset,epoch,metadata`}},
 	})
@@ -150,12 +154,14 @@ func TestKafkaCSV(t *testing.T) {
 	bad(t, exchange.KafkaCSV, []badCase{
 		{"NONE-5 -2 for earliest", "orders,0,-2\norders,1,-1\n", []string{
 			"line 1: offset -2 is negative (Kafka's marker for earliest); for the beginning use reset --to-earliest",
-			"line 2: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest"}},
+			"line 2: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest",
+		}},
 		{"FMT-12 an engine's marker", "orders,0,-915623761775\n", []string{"line 1: offset -915623761775 is negative (Flink's marker for earliest); for the beginning use reset --to-earliest"}},
 		{"a dash", "orders,0,-\norders,1,\n", []string{"line 1: offset is missing", "line 2: offset is missing"}},
 		{"columns of both kinds", "orders,0,1\norders,1,2\ng,orders,2,3\n", []string{"line 3: 4 columns, want 3 (topic,partition,offset)"}},
 		{"FMT-8 log lines in front", "WARN something\nINFO a,b\norders,0,1\norders,1,2\n", []string{
-			"line 1: 1 columns, want 3 (topic,partition,offset)", "line 2: 2 columns, want 3 (topic,partition,offset)"}},
+			"line 1: 1 columns, want 3 (topic,partition,offset)", "line 2: 2 columns, want 3 (topic,partition,offset)",
+		}},
 		{"a header in another order", "topic,offset,partition\norders,0,1\n", []string{`line 1: the header is "topic,offset,partition", want topic,partition,offset`}},
 		{"a header in the middle", "orders,0,1\ntopic,partition,offset\n", []string{`line 2: partition "partition" is not a whole number`, `line 2: offset "offset" is not a whole number`}},
 		{"a carriage return inside", "orders,0,1\r5\norders,1,1\norders,2,1\n", []string{"line 1: a carriage return inside of the line"}},
@@ -170,9 +176,11 @@ func TestRPK(t *testing.T) {
 		{"some topics of digits", "7 0 1\norders 0 2\n", "g 7 0 1 @1\ng orders 0 2 @2\n", 0},
 	})
 	bad(t, exchange.RPK, []badCase{
-		{"all at once", "orders 0 900\norders 1\norders x y\norders 2 -1\n", []string{"line 2: 2 columns, want 3 (topic, partition and offset)",
+		{"all at once", "orders 0 900\norders 1\norders x y\norders 2 -1\n", []string{
+			"line 2: 2 columns, want 3 (topic, partition and offset)",
 			`line 3: partition "x" is not a whole number`, `line 3: offset "y" is not a whole number`,
-			"line 4: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest"}},
+			"line 4: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest",
+		}},
 		{"twice", "orders 0 1\norders 0 2\n", []string{`line 2: group "g", topic "orders", partition 0 twice: 1 in line 1, and 2 here`}},
 	})
 }
@@ -182,8 +190,10 @@ func TestRanges(t *testing.T) {
 		{"whole", "orders 0 100 200\norders 1 5 5\n", "g orders 0 100 @1\ng orders 1 5 @2\n", 0},
 	})
 	bad(t, exchange.Ranges, []badCase{
-		{"all at once", "orders 0 200 100\norders 1 -2 x\n", []string{"line 1: from 200 is behind until 100",
-			"line 2: from -2 is negative (Kafka's marker for earliest); for the beginning use reset --to-earliest", `line 2: until "x" is not a whole number`}},
+		{"all at once", "orders 0 200 100\norders 1 -2 x\n", []string{
+			"line 1: from 200 is behind until 100",
+			"line 2: from -2 is negative (Kafka's marker for earliest); for the beginning use reset --to-earliest", `line 2: until "x" is not a whole number`,
+		}},
 		{"two batches", "orders 0 1 2\norders 0 2 3\n", []string{`line 2: group "g", topic "orders", partition 0 twice: 1 in line 1, and 2 here`}},
 	})
 	const text = "orders 0 100 200\n"
@@ -201,18 +211,19 @@ func TestRanges(t *testing.T) {
 func TestFile(t *testing.T) {
 	const whole = "# gtoffset 1\n# group billing\n# topic orders\n# topic-id 5Qx0\n# cluster MkU3\n# saved 2026-11-29T12:00:00.123Z\n0 1500 epoch=4\n1 1498\n# entries 2\n"
 	good(t, exchange.File, []goodCase{
-		{"headered", whole, "billing orders 0 1500 epoch=4 id=5Qx0 @0\nbilling orders 1 1498 id=5Qx0 @0\n", 0},
-		{"bare", "0 1500\n1 1498\n", "g t 0 1500 @0\ng t 1 1498 @0\n", 0},
-		{"bare with keys", "0 1500 epoch=4\n", "g t 0 1500 epoch=4 @0\n", 0},
+		{"headered", whole, "billing orders 0 1500 epoch=4 id=5Qx0 @7\nbilling orders 1 1498 id=5Qx0 @8\n", 0},
+		{"bare", "0 1500\n1 1498\n", "g t 0 1500 @1\ng t 1 1498 @2\n", 0},
+		{"bare with keys", "0 1500 epoch=4\n", "g t 0 1500 epoch=4 @1\n", 0},
+		{"blank lines", "\n  \n\t0 1500\n\n1 2\n", "g t 0 1500 @3\ng t 1 2 @5\n", 0},
 		{"empty set", "# gtoffset 1\n# group billing\n# topic orders\n# entries 0\n", "", 0},
-		{"FMT-1 byte-order mark", "\ufeff" + whole, "billing orders 0 1500 epoch=4 id=5Qx0 @0\nbilling orders 1 1498 id=5Qx0 @0\n", 0},
-		{"FMT-3 CRLF", strings.ReplaceAll(whole, "\n", "\r\n"), "billing orders 0 1500 epoch=4 id=5Qx0 @0\nbilling orders 1 1498 id=5Qx0 @0\n", 0},
+		{"FMT-1 byte-order mark", "\ufeff" + whole, "billing orders 0 1500 epoch=4 id=5Qx0 @7\nbilling orders 1 1498 id=5Qx0 @8\n", 0},
+		{"FMT-3 CRLF", strings.ReplaceAll(whole, "\n", "\r\n"), "billing orders 0 1500 epoch=4 id=5Qx0 @7\nbilling orders 1 1498 id=5Qx0 @8\n", 0},
 	})
 	bad(t, exchange.File, []badCase{
 		{"FMT-12", "0 -915623761775\n", []string{"line 1: offset \"-915623761775\" of partition 0 is negative: Flink's marker for earliest, not a position; for the beginning use reset --to-earliest"}},
 		{"no final newline", "0 1500\n1 14", []string{`line 2: no line end: the file was cut off in "1 14"`}},
 		{"another version", "# gtoffset 2\n", []string{`line 1: version "2" of the gtoffset format is not known here, only 1 is`}},
-		{"of two clusters", strings.Replace(whole, "1 1498", "1 1498 cluster=other", 1), []string{`partition 1 was recorded for cluster "other", the rest for "MkU3"`}},
+		{"of two clusters", strings.Replace(whole, "1 1498", "1 1498 cluster=other", 1), []string{`line 8: partition 1 was recorded for cluster "other", the rest for "MkU3"`}},
 	})
 	d, err := exchange.Read([]byte(whole), exchange.Options{})
 	if err != nil || d.Origin.Cluster != "MkU3" || !d.Taken.Equal(noon) {
@@ -234,7 +245,8 @@ func TestYelp(t *testing.T) {
 			`line 1, column 39: topic "o", partition "x": partition "x" is not a whole number`,
 			`line 1, column 49: topic "o", partition "1": offset 1.5 is not a whole number`,
 			`line 1, column 57: topic "o", partition "2": offset "7" is not a whole number (take the quotes off)`,
-			`line 1, column 65: topic "o", partition "3": offset is null, not a whole number`}},
+			`line 1, column 65: topic "o", partition "3": offset is null, not a whole number`,
+		}},
 		{"FMT-5 a key twice", "{\"groupid\":\"a\",\"offsets\":{\"o\":{\"0\":1,\n\"0\":2}}}", []string{`line 2, column 1: topic "o": key "0" twice, and not the same; first in line 1, column 32`}},
 		{"one partition, two spellings", `{"groupid":"a","offsets":{"o":{"0":1,"00":2}}}`, []string{`line 1, column 38: group "a", topic "o", partition 0 twice: 1 in line 1, column 32, and 2 here`}},
 		{"a topic twice", `{"groupid":"a","offsets":{"o":{"0":1},"o":{"1":1}}}`, []string{`line 1, column 39: key "o" twice, and not the same; first in line 1, column 27`}},
@@ -254,7 +266,8 @@ func TestKCL(t *testing.T) {
 			"line 1, column 38: [0]: offset -1 is negative (Kafka's marker for latest, or for no offset); for the end use reset --to-latest",
 			"line 2, column 1: [1]: topic is missing", "line 3, column 1: [2]: partition is missing",
 			"line 4, column 1: [3]: offset is missing", "line 4, column 26: [3]: partition 3000000000 does not fit into 32 bits",
-			`line 5, column 39: [4]: key "at" is not known here`, "line 6, column 1: [5]: this is a number, not an object"}},
+			`line 5, column 39: [4]: key "at" is not known here`, "line 6, column 1: [5]: this is a number, not an object",
+		}},
 		{"twice", `[{"topic":"t","partition":0,"offset":1},{"topic":"t","partition":0,"offset":2}]`, []string{`line 1, column 41: group "g", topic "t", partition 0 twice: 1 in line 1, column 2, and 2 here`}},
 	})
 }
@@ -268,7 +281,8 @@ func TestSpark(t *testing.T) {
 	bad(t, exchange.Spark, []badCase{
 		{"latest and earliest", `{"o":{"0":-1,"1":-2}}`, []string{
 			`line 1, column 11: topic "o", partition "0": offset -1 is Spark's marker for latest, no offset; use reset --to-latest`,
-			`line 1, column 18: topic "o", partition "1": offset -2 is Spark's marker for earliest, no offset; use reset --to-earliest`}},
+			`line 1, column 18: topic "o", partition "1": offset -2 is Spark's marker for earliest, no offset; use reset --to-earliest`,
+		}},
 		{"syntax", "{\"o\":{\"0\":1,}}", []string{"line 1, column 13: a comma in front of the end"}},
 		{"cut short", `{"o":{"0":1`, []string{"line 1, column 12: the document ends here, too early"}},
 		{"something behind", "{}\n{}", []string{"line 2, column 1: something follows the end of the document"}},
@@ -350,6 +364,23 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 	if text := err.Error(); !strings.Contains(text, "100000 places are wrong") || !strings.HasSuffix(text, "\nand 99950 more") {
 		t.Error(text)
+	}
+	// Ten thousand that repeat themselves are found at once, though each message takes a look at the whole text.
+	for _, other := range []string{"1", "2"} {
+		var j strings.Builder
+		j.WriteString(`{"groupid":"g","offsets":{"t":{`)
+		for range 10_000 {
+			j.WriteString(`"0":1,"00":1,`)
+		}
+		fmt.Fprintf(&j, `"0":%s}}}`, other)
+		began := time.Now()
+		d, err := exchange.Read([]byte(j.String()), given)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if other == "1" && (err != nil || len(d.Warnings) != 51) || other == "2" && !errors.As(err, &m) {
+			t.Errorf("got %d warnings, %v", len(d.Warnings), err)
+		}
 	}
 	big := make([]byte, exchange.MaxSize+1)
 	if _, err := exchange.Read(big, given); !errors.Is(err, exchange.ErrTooLarge) {

@@ -63,7 +63,7 @@ func (r *reading) readTree() error {
 	if r.format == "" {
 		r.format = JSON // for the message, until it is known
 	}
-	p.nodes = make([]node, 0, len(r.text)/10+8)
+	p.nodes = make([]node, 0, len(r.text)/8+8)
 	p.value(0)
 	if p.blank(); p.why == "" && p.at < len(p.text) {
 		p.fail("something follows the end of the document")
@@ -229,10 +229,14 @@ func (r *reading) each(t *tree, i int, where func() string, yield func(key strin
 }
 
 func (r *reading) keyAgain(t *tree, first, second int, where func() string) {
+	same := t.same(first+1, second+1)
+	if r.untold(same) {
+		return
+	}
 	at := r.place(r.pos(t, first), "", "")
 	spot := fmt.Sprintf("line %d, column %d", at.Line, at.Column)
 	key := clip(t.string(second))
-	if t.same(first+1, second+1) {
+	if same {
 		r.warn("%s", r.place(r.pos(t, second), where(), fmt.Sprintf("key %s twice, the same as in %s", key, spot)))
 		return
 	}
