@@ -251,7 +251,7 @@ func (v PlanView) kept(p *printer, table bool) {
 			switch {
 			case c.Verdict != offsets.Keep:
 				others++
-			case c.InRange:
+			case c.InRange():
 				inRange++
 			default:
 				at := place{group: g.Group, topic: c.Topic, reason: c.Reason}

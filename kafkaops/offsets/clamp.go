@@ -73,9 +73,16 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case side == Stored && place.Salvaged:
 		return c.rewrite("in range; what was salvaged is written whole again")
 	}
-	c.Reason, c.InRange = "in range", true
+	c.Reason = inRange
 	return c
 }
+
+// inRange is the reason of a partition that stays because nothing is wrong with it.
+const inRange = "in range"
+
+// InRange reports whether the partition stays because its offset is in range, and that is all there is to say of it. It is told
+// by what a plan's document holds, so that it holds for a plan that was read, too.
+func (c Change) InRange() bool { return c.Verdict == Keep && c.Condition == OK && c.Reason == inRange }
 
 // rewrite keeps the number, and writes anew what stands beside it.
 func (c Change) rewrite(why string) Change {

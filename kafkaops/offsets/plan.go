@@ -100,7 +100,6 @@ type Change struct {
 	Reason    string // why it is changed, kept, asked about or refused
 	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
 	Clamped   bool   // the new offset was forced into the range
-	InRange   bool   // for Keep: the number is in range, and that is all there is to say of it
 	Rewrite   bool   // the number stays, but what stands beside it is written anew: topic id, leader epoch, a salvaged file
 	Skips     int64  // readable records that the change passes over, at most
 	Repeats   int64  // records that the change makes the job read again, at most
