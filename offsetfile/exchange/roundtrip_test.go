@@ -312,6 +312,21 @@ func TestCannotHold(t *testing.T) {
 	}
 }
 
+// What can be written can be read under the same name.
+func TestWritable(t *testing.T) {
+	one := plain()
+	one.Rows = one.Rows[1:]
+	for _, f := range exchange.Writable() {
+		d, err := exchange.Read([]byte(write(t, one, f)), exchange.Options{Group: "billing"})
+		if err != nil || d.Format != f || len(d.Rows) != len(one.Rows) || !slices.Contains(exchange.Formats(), f) {
+			t.Errorf("%s: read as %q, %v", f, d.Format, err)
+		}
+		if f.Words() == string(f) {
+			t.Errorf("%s has no words", f)
+		}
+	}
+}
+
 func TestReadFrom(t *testing.T) {
 	d, err := exchange.ReadFrom(strings.NewReader(write(t, plain(), exchange.JSON)), exchange.Options{})
 	if err != nil || len(d.Given(offsets.Committed)) != 3 || len(d.Given(offsets.Stored)) != 0 {
