@@ -91,7 +91,7 @@ type opening struct {
 	conn  *conn // valid once done
 	hello *kmsg.MetadataResponse
 	err   error
-	look  int // in which it was begun: an old failure says nothing of today
+	look  int // in which it ended: an old failure says nothing of today
 }
 
 // New makes a client. The addresses are "host:port".

@@ -153,6 +153,24 @@ func TestSilenceIsWaitedForOnce(t *testing.T) {
 	}
 }
 
+// A silence that began in one look and is still going on in the next is no old one.
+func TestSilenceIsWaitedForOnceAcrossLooks(t *testing.T) {
+	b := kafkatest.Start(t, kafkatest.Options{})
+	b.Freeze(0)
+	n := new(kafkatest.Counter)
+	c := client(t, wire.Config{Timeout: time.Second, Dial: n.Dial}, b.Addrs()...)
+	if _, err := c.Connect(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.NewLook()
+	if _, err := c.Do(within(t), 0, groups); err == nil {
+		t.Error("a frozen broker answered")
+	}
+	if n.Dials() != 3 {
+		t.Errorf("%d connections, want 3: the frozen broker was dialled again", n.Dials())
+	}
+}
+
 func TestBrokenConnectionIsOpenedAgain(t *testing.T) {
 	b := kafkatest.Start(t, kafkatest.Options{})
 	c := client(t, wire.Config{}, b.Addrs()...)

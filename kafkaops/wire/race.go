@@ -107,9 +107,14 @@ func without(all []*opening, o *opening) []*opening {
 
 // start opens a connection in the background, and with hello also asks for the cluster. The caller holds mu.
 func (c *Client) start(ctx context.Context, id int32, addr string, hello bool) *opening {
-	o := &opening{addr: addr, done: make(chan struct{}), look: c.look}
+	o := &opening{addr: addr, done: make(chan struct{})}
 	c.wg.Go(func() {
 		defer close(o.done)
+		defer func() {
+			c.mu.Lock()
+			o.look = c.look
+			c.mu.Unlock()
+		}()
 		lim, cancel := context.WithTimeout(c.base, c.cfg.Timeout)
 		defer cancel()
 		stop := context.AfterFunc(ctx, cancel)
