@@ -199,6 +199,9 @@ func (c *conn) exchange(ctx context.Context, limit time.Duration, requests ...km
 	}
 	c.lastID += int32(len(requests))
 	if _, err := c.pc.RoundTrip(b); err != nil {
+		if ok && !time.Now().Before(end) {
+			<-ctx.Done() // its timer may come a moment later than the connection's
+		}
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
