@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,9 @@ func TestUsageErrorsComeBeforeAnyConnection(t *testing.T) {
 	} {
 		r := w.run(args...).exits(2).says("gtoffset: error: ").never("Usage", "panic")
 		same(t, "stdout", r.out, "")
+		if !slices.Contains(args, "-o") {
+			w.run(append(args, "-o", "json")...).exits(2).failure()
+		}
 	}
 	// Without a cluster, and with a store that is no folder.
 	file := w.path("billing", "orders")

@@ -26,7 +26,20 @@ func Main(ctx context.Context, env Env, args []string) int {
 	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
 	g.close()
+	if err != nil && g.format == "" { // the flags were not read up to it
+		g.format = givenFormat(args)
+	}
 	return g.finish(g.soft, err)
+}
+
+// givenFormat is the -o among arguments that are otherwise wrong: a script that asks for documents gets its error as one.
+func givenFormat(args []string) string {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.ParseErrorsAllowlist.UnknownFlags = true
+	f.Usage = func() {}
+	format := f.StringP("output", "o", "", "")
+	_ = f.Parse(args) // what is wrong is told already
+	return *format
 }
 
 // global holds the flags that every command shares, and what is made from them late.
