@@ -153,9 +153,10 @@ func (l *Locked) prepare(topic string, seen *offsets.Store) (*edit, error) {
 	e := &edit{place: p}
 	if seen != nil {
 		t, ok := seen.Topic(topic)
+		if !ok { // a look at all that there is does not name what there is not
+			t.Token = tokenAbsent
+		}
 		switch {
-		case !ok:
-			return nil, fmt.Errorf("save %s: it was not looked at before", p.file())
 		case t.Presence != offsets.Present && t.Presence != offsets.Absent:
 			return nil, fmt.Errorf("save %s: %s", p.file(), or(t.Reason, "it could not be read"))
 		}

@@ -147,6 +147,37 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// A look at all topics of a group does not name one that the store has nothing of.
+func TestSaveOfWhatALookAtAllDidNotFind(t *testing.T) {
+	for name, between := range map[string]func(t *testing.T, root string){
+		"still absent":   func(*testing.T, string) {},
+		"made meanwhile": func(t *testing.T, root string) { put(t, root, "g/t/gtoffset", "0 600\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			s := open(t, root)
+			l, err := s.Lock(t.Context(), "g", []string{"t"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Unlock()
+			seen := load(t, s, "g", nil, false)
+			between(t, root)
+			got := l.Save(t.Context(), seen.Store, []offsets.Change{change("t", 0, -1, 3)}, Facts{Now: now})
+			want, file := "t 0 written", "# gtoffset 1\n# group g\n# topic t\n# saved 2026-11-30T01:02:03.004Z\n0 3\n# entries 1\n"
+			if name == "made meanwhile" {
+				want, file = "t 0 not-tried", "0 600\n"
+			}
+			if results(got) != want {
+				t.Errorf("results: got %s (%s), want %s", results(got), got[0].Error, want)
+			}
+			if got := read(t, filepath.Join(root, "g/t/gtoffset")); got != file {
+				t.Errorf("file: got %q, want %q", got, file)
+			}
+		})
+	}
+}
+
 func TestSaveAfterSalvage(t *testing.T) {
 	root := t.TempDir()
 	cut := put(t, root, "g/cut/gtoffset", "# gtoffset 1\n# group other\n# topic cut\n0 5\n1 6\n2 1")
