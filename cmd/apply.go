@@ -73,6 +73,11 @@ type writing struct {
 
 // apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
 func (g *global) apply(ctx context.Context, sc *scope, r road, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (err error) {
+	for _, sel := range sc.selections {
+		if offsets.Internal(sel.Topic) {
+			return &problem{code: exitRefused, text: fmt.Sprintf("%s is a topic of Kafka's own; nothing was written", sel.Topic), hint: "name the topics that the job reads"}
+		}
+	}
 	w := &writing{g: g, road: r, scope: sc, locks: map[string]*offsetfile.Locked{}}
 	shot, err := w.firstLook(ctx)
 	if err != nil {
@@ -228,7 +233,7 @@ func (w *writing) showPlan() error {
 	if !w.asText() && w.g.quiet {
 		return nil
 	}
-	return w.view().Write(w.people(), output.Table)
+	return w.view().Write(w.people())
 }
 
 func (w *writing) view() output.PlanView {
@@ -604,6 +609,15 @@ func (w *writing) outcome(wrote bool) error {
 	}
 	return &problem{
 		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
-		hint: commandLine([]string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}), details: details,
+		hint: w.finishing(), details: details,
 	}
+}
+
+// finishing is the command that writes what is left: partitions at their new value already are done.
+func (w *writing) finishing() string {
+	line := []string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}
+	if w.road.create {
+		line = append(line, "--create")
+	}
+	return commandLine(line)
 }

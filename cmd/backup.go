@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,16 +18,9 @@ import (
 
 // save writes backup and plan to the backup folder before anything else is written, and notes the line that undoes it.
 func (w *writing) save() error {
-	dir := w.road.backupDir
-	if dir == "" {
-		dir = w.g.env.stateDir()
-	}
-	if dir == "" {
-		return usage("there is no place for a backup: HOME and XDG_STATE_HOME are empty", "add --backup-dir FOLDER")
-	}
-	dir, err := filepath.Abs(dir)
+	dir, err := backupDir(w.g.env, w.road.backupDir)
 	if err != nil {
-		return &problem{code: exitFailed, text: fmt.Sprintf("find the backup folder: %v; nothing was written", err)}
+		return err
 	}
 	user, host := w.g.env.Who()
 	doc := exchange.BackupOf(w.plan)
@@ -45,7 +39,11 @@ func (w *writing) save() error {
 	w.plan.ID = id
 	if !w.road.noBackup {
 		w.plan.Backup = path
-		w.plan.Undo = commandLine([]string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"})
+		undo := []string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"}
+		if slices.ContainsFunc(w.plan.Groups, func(g offsets.PlanGroup) bool { return g.Whole }) {
+			undo = append(undo, "--create") // the group will be gone then
+		}
+		w.plan.Undo = commandLine(undo)
 	}
 	if err := exchange.PlanOf(w.plan).Write(&plan, exchange.JSON, exchange.WriteOptions{}); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,24 +17,38 @@ import (
 
 type importOptions struct {
 	road
+	sideFlags
 	source       string
+	groups       []string
+	topics       []string
+	as           string
+	take         string
+	clamp        bool
 	recreated    string
 	moved        string
 	otherCluster bool
+	stale        bool
 }
 
 func newImport(g *global) *cobra.Command {
 	o := &importOptions{}
 	c := &cobra.Command{
-		Use:   "import BACKUP",
-		Short: "Bring back what a backup holds",
-		Long: `Reads a backup that a write of this program has saved, and writes the offsets of then where they were: the side, the store, and
-"no offset" too, which removes the commit or the entry. A partition that has moved since the backed-up write is refused, so that
-nobody's later work is undone with it.
+		Use:   "import SOURCE",
+		Short: "Write what a document, a backup, a plan or a folder of gtoffset files says",
+		Long: `Reads a document, names its format, and writes its offsets to the commits or to a store. What the document does not name stays.
 
-Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 the backup cannot be read.`,
-		Example: `  gtoffset import ~/.local/state/gtoffset/20261129T120000Z-clamp-billing.json --dry-run
-  gtoffset import ~/.local/state/gtoffset/20261129T120000Z-clamp-billing.json -b kafka1:9092 --execute`,
+SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is recognised by its content: our own documents (json,
+yaml, csv), gtoffset files, Kafka's reset CSV, rpk, kcl and Yelp files, Spark's startingOffsets, and lines of topic, partition, from
+and until. Where the content leaves a doubt, --as decides.
+
+A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry. A plan
+is applied as it was planned, where nothing has moved; a partition that is at its new value already is done.
+
+Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 the document is malformed; 2 its format is in doubt.`,
+		Example: `  gtoffset import ~/.local/state/gtoffset/20261129T120000Z-clamp-billing.json --execute
+  gtoffset import plan.json --execute
+  gtoffset import offsets.csv -g billing --committed --clamp --dry-run
+  gtoffset export --stored -s /old -g billing | gtoffset import - --stored -s /new --execute`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.source = args[0]
@@ -42,68 +58,277 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
 			return runImport(c.Context(), g, o)
 		},
 	}
+	o.sideFlags.flags(c)
 	f := c.Flags()
+	f.StringArrayVarP(&o.groups, "group", "g", nil, "the `GROUP` to write, where the document names none; else the only ones that it may name; repeatable")
+	f.StringArrayVarP(&o.topics, "topic", "t", nil, "the `TOPIC` of a gtoffset file that names none")
+	f.StringVar(&o.as, "as", "", "the `FORMAT` of the document, where its content leaves a doubt: "+formatList(exchange.Formats()))
+	f.StringVar(&o.take, "take", "", "which end of a range counts, of lines with from and until: `from|until`")
+	f.BoolVar(&o.clamp, "clamp", false, "bring an offset that is out of range into it, instead of refusing it")
 	f.StringVar(&o.moved, "moved", "", "a partition that has moved since the backed-up write: `overwrite` it")
 	f.StringVar(&o.recreated, "recreated", "", "a topic that was recreated since: `keep` the number")
-	f.BoolVar(&o.otherCluster, "other-cluster", false, "the backup may be of another cluster; its topic ids then prove nothing")
+	f.BoolVar(&o.otherCluster, "other-cluster", false, "the document may be of another cluster; its topic ids then prove nothing, and its offsets are not translated")
+	f.BoolVar(&o.stale, "stale", false, "apply a plan that is older than an hour")
 	o.road.flags(c)
 	return c
+}
+
+func formatList(formats []exchange.Format) string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = string(f)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (o *importOptions) validate(g *global) error {
 	o.command = "import"
 	switch {
+	case o.as != "" && !slices.Contains(exchange.Formats(), exchange.Format(o.as)):
+		return usage(fmt.Sprintf("--as %q is not known", o.as), "--as "+formatList(exchange.Formats()))
+	case o.take != "" && o.take != "from" && o.take != "until":
+		return usage(fmt.Sprintf("--take %q is not known", o.take), "--take from, or --take until")
 	case o.moved != "" && o.moved != "overwrite":
 		return usage(fmt.Sprintf("--moved %q is not known", o.moved), "--moved overwrite")
 	case o.recreated != "" && o.recreated != "keep":
 		return usage(fmt.Sprintf("--recreated %q is not known", o.recreated), "--recreated keep")
+	case len(o.topics) > 1:
+		return usage("--topic names one topic here: that of a gtoffset file which names none", "leave out the others")
 	case o.source == "-" && !o.execute && !o.dryRun && !o.check:
 		return usage("the document comes from stdin, so nobody can be asked", "add --execute, or --dry-run")
+	}
+	if err := o.sideFlags.validate(g); err != nil {
+		return err
 	}
 	return o.road.validate(g)
 }
 
 func runImport(ctx context.Context, g *global, o *importOptions) error {
-	doc, err := readDocument(g, o.source)
+	doc, err := o.read(ctx, g)
 	if err != nil {
 		return err
 	}
+	for _, w := range doc.Warnings {
+		g.note("%s: %s", o.source, w)
+	}
+	if err := o.onlyNamed(doc); err != nil {
+		return err
+	}
+	sc := &scope{}
+	var build func(context.Context, offsets.Snapshot) (offsets.Plan, error)
+	switch doc.Kind {
+	case exchange.Backup:
+		build = o.fromBackup(g, sc, doc)
+	case exchange.Plan:
+		if build, err = o.fromPlan(g, sc, doc); err != nil {
+			return err
+		}
+	default:
+		g.note("%s is %s", o.source, doc.Format.Words())
+		build = o.fromRows(g, sc, doc)
+	}
+	sc.settle()
+	if len(sc.groups) == 0 {
+		g.note("%s names no offset: nothing to do", o.source)
+		return nil
+	}
+	return g.apply(ctx, sc, o.road, build)
+}
+
+// onlyNamed refuses a document with other groups than those that were named.
+func (o *importOptions) onlyNamed(doc exchange.Document) error {
+	if len(o.groups) == 0 {
+		return nil
+	}
+	for _, grp := range doc.Groups {
+		if !slices.Contains(o.groups, grp.Name) {
+			return &problem{
+				code: exitFailed, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name),
+				hint: commandLine([]string{"add", "-g", grp.Name}),
+			}
+		}
+	}
+	return nil
+}
+
+// fromBackup brings back what was there before a write.
+func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) func(context.Context, offsets.Snapshot) (offsets.Plan, error) {
 	backup := doc.Backup()
 	if g.store == "" {
 		g.store = backup.Origin.Store
 	}
-	sc := &scope{}
 	for _, bg := range backup.Groups {
-		sc.groups = append(sc.groups, bg.Group)
 		for _, r := range bg.Rows {
-			sc.selections = append(sc.selections, offsets.Selection{Topic: r.Topic, Partitions: []int32{r.Partition}})
+			sc.add(bg.Group, r.Key)
 		}
 	}
-	slices.Sort(sc.groups)
-	return g.apply(ctx, sc, o.road, func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
-		return offsets.Restore(shot, backup, offsets.RestorePolicy{
+	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		return g.confirmEpochs(ctx, offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
-		}), nil
-	})
+		}))
+	}
 }
 
-// readDocument reads a backup from a file, or from stdin.
-func readDocument(g *global, source string) (exchange.Document, error) {
-	in := g.env.Stdin
-	if source != "-" {
-		f, err := os.Open(source)
+// planAge is how old a plan may be before --stale is asked for.
+const planAge = time.Hour
+
+// fromPlan applies what was planned before.
+func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
+	planned := *doc.Plan
+	if age := g.env.Now().Sub(planned.Created); age > planAge && !o.stale {
+		return nil, &problem{
+			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s ago; nothing was written", planned.ID, age.Round(time.Minute)),
+			hint: "add --stale, or plan anew",
+		}
+	}
+	if g.store == "" {
+		g.store = planned.Origin.Store
+	}
+	for _, gc := range planned.All() {
+		sc.add(gc.Group, gc.Key)
+	}
+	for _, pg := range planned.Groups {
+		if pg.Whole {
+			sc.groups = append(sc.groups, pg.Group)
+		}
+	}
+	return func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		return offsets.Resume(planned, shot), nil
+	}, nil
+}
+
+// fromRows writes the rows of a document.
+func (o *importOptions) fromRows(g *global, sc *scope, doc exchange.Document) func(context.Context, offsets.Snapshot) (offsets.Plan, error) {
+	for _, r := range doc.Rows {
+		sc.add(r.Group, r.Key)
+	}
+	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		sides, err := o.choose(shot)
 		if err != nil {
-			return exchange.Document{}, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", source, errors.Unwrap(err)), hint: "name the file that was printed as backup"}
+			return offsets.Plan{}, err
+		}
+		plan := offsets.Plan{Command: "import", Origin: shot.Origin, Created: shot.At}
+		for _, side := range sides {
+			plan = plan.Join(offsets.Merge(shot, doc.Given(side), offsets.MergePolicy{
+				Side: side, Cluster: doc.Origin.Cluster, OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", Clamp: o.clamp,
+			}))
+		}
+		return g.confirmEpochs(ctx, plan)
+	}
+}
+
+// confirmEpochs asks the leaders about each leader epoch that is to be committed, and drops those that they do not confirm: a
+// consumer that starts from an epoch which does not exist waits for ever, and from one that has ended earlier it jumps back.
+func (g *global) confirmEpochs(ctx context.Context, plan offsets.Plan) (offsets.Plan, error) {
+	for i, pg := range plan.Groups {
+		epochs := pg.Epochs()
+		if len(epochs) == 0 {
+			continue
+		}
+		ends, err := g.session.cluster.EpochEnds(ctx, epochs)
+		if err != nil {
+			return plan, err
+		}
+		plan.Groups[i] = pg.Confirm(func(k offsets.Key, v offsets.Value) bool {
+			end := ends[k]
+			return end.Reason == "" && end.Epoch == v.Epoch && end.End >= v.Offset
+		})
+	}
+	return plan, nil
+}
+
+// read reads the document, from a file, a folder, or stdin.
+func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document, error) {
+	opts := exchange.Options{As: exchange.Format(o.as), Take: exchange.Take(o.take)}
+	if len(o.groups) == 1 {
+		opts.Group = o.groups[0]
+	}
+	if len(o.topics) == 1 {
+		opts.Topic = o.topics[0]
+	}
+	in := g.env.Stdin
+	if o.source != "-" {
+		f, err := os.Open(o.source)
+		if err != nil {
+			return exchange.Document{}, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, errors.Unwrap(err)), hint: "check the path"}
 		}
 		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return o.readFolder(ctx)
+		}
 		in = f
 	}
-	doc, err := exchange.ReadFrom(in, exchange.Options{})
-	switch {
-	case err != nil:
-		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", source, err)}
-	case doc.Kind != exchange.Backup:
-		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: this is an %s, not a backup; nothing was written", source, doc.Kind)}
+	doc, err := exchange.ReadFrom(in, opts)
+	if err != nil {
+		return doc, o.unread(err)
 	}
 	return doc, nil
+}
+
+// unread says why a document could not be read, and which flag would help.
+func (o *importOptions) unread(err error) error {
+	p := &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, err), cause: err}
+	var ambiguous *exchange.AmbiguousError
+	var missing *exchange.MissingError
+	var internal *exchange.InternalError
+	switch {
+	case errors.As(err, &ambiguous):
+		p.code, p.hint = exitUsage, "add --as "+strings.ReplaceAll(formatList(ambiguous.Formats), ", ", ", or --as ")
+	case errors.As(err, &missing):
+		p.code = exitUsage
+		p.hint = map[exchange.Missing]string{
+			exchange.MissingGroup: "add -g GROUP", exchange.MissingTopic: "add -t TOPIC", exchange.MissingTake: "add --take from, or --take until",
+		}[missing.What]
+	case errors.As(err, &internal):
+		p.code = exitRefused
+	}
+	return p
+}
+
+// readFolder reads all gtoffset files below a folder as one document.
+func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, error) {
+	doc := exchange.Document{Format: exchange.File, Kind: exchange.Export}
+	files, err := openStore(absolute(o.source), "", nil)
+	if err != nil {
+		return doc, err
+	}
+	groups, notes, err := files.Groups(ctx)
+	if err != nil {
+		return doc, err
+	}
+	doc.Warnings = notes
+	clusters := map[string]bool{}
+	var bad []string
+	for _, group := range groups {
+		if len(o.groups) > 0 && !slices.Contains(o.groups, group) {
+			continue
+		}
+		held, err := files.Load(ctx, group, nil, o.salvage)
+		if err != nil {
+			return doc, err
+		}
+		doc.Groups = append(doc.Groups, exchange.Group{Name: group})
+		for _, t := range held.Store.Topics {
+			if t.Presence != offsets.Present {
+				bad = append(bad, t.Reason)
+			}
+		}
+		for k, e := range held.Entries {
+			clusters[e.Cluster] = true
+			doc.Rows = append(doc.Rows, exchange.Row{Given: offsets.Given{Group: group, Key: k, Value: offsets.ValueOf(e), TopicID: e.TopicID}})
+		}
+	}
+	delete(clusters, "")
+	for c := range clusters {
+		doc.Origin.Cluster = c
+	}
+	switch {
+	case len(bad) > 0:
+		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %s; nothing was written", o.source, list(bad, 3))}
+	case len(clusters) > 1:
+		return doc, &problem{code: exitRefused, text: fmt.Sprintf("read %s: its files are of %d clusters; nothing was written", o.source, len(clusters)), hint: "import them group by group: -g GROUP"}
+	case len(doc.Groups) == 0:
+		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source)}
+	}
+	return doc.Sorted(), nil
 }

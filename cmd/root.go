@@ -101,7 +101,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
-	root.AddCommand(newDescribe(g), newClamp(g), newReset(g), newImport(g), newDelete(g), newWait(g), newVersion(g))
+	root.AddCommand(newDescribe(g), newClamp(g), newReset(g), newExport(g), newImport(g), newDelete(g), newWait(g), newBackups(g), newVersion(g))
 	root.SetHelpCommand(newHelp(g, root))
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

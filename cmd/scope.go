@@ -91,6 +91,36 @@ func (s *scope) topicNames() []string {
 	return slices.Compact(names)
 }
 
+// add takes a partition of a group into a scope that comes from a document. settle ends it.
+func (s *scope) add(group string, k offsets.Key) {
+	s.groups = append(s.groups, group)
+	if n := len(s.selections); n > 0 && s.selections[n-1].Topic == k.Topic {
+		s.selections[n-1].Partitions = append(s.selections[n-1].Partitions, k.Partition)
+		return
+	}
+	s.selections = append(s.selections, offsets.Selection{Topic: k.Topic, Partitions: []int32{k.Partition}})
+}
+
+// settle puts a scope that was added up in order, each group, topic and partition once.
+func (s *scope) settle() {
+	slices.Sort(s.groups)
+	s.groups = slices.Compact(s.groups)
+	slices.SortStableFunc(s.selections, func(a, b offsets.Selection) int { return strings.Compare(a.Topic, b.Topic) })
+	var merged []offsets.Selection
+	for _, sel := range s.selections {
+		if n := len(merged); n > 0 && merged[n-1].Topic == sel.Topic {
+			merged[n-1].Partitions = append(merged[n-1].Partitions, sel.Partitions...)
+			continue
+		}
+		merged = append(merged, sel)
+	}
+	for i := range merged {
+		slices.Sort(merged[i].Partitions)
+		merged[i].Partitions = slices.Compact(merged[i].Partitions)
+	}
+	s.selections = merged
+}
+
 // maxPartition is beyond what any cluster has: it keeps a range such as 0-2147483647 from eating memory.
 const maxPartition = 1_000_000
 

@@ -73,12 +73,6 @@ func (c *Cluster) Close() { c.wire.Close() }
 // NewLook asks again the brokers that did not answer before. Within one look a silent broker is waited for only once.
 func (c *Cluster) NewLook() { c.wire.NewLook() }
 
-// Brokers lists the ids of the brokers, in order. It is empty before Connect.
-func (c *Cluster) Brokers() []int32 { return c.wire.Brokers() }
-
-// Explain names the likely cause of an error of this package and what to do about it; "" if it does not know.
-func Explain(err error) string { return wire.Explain(err) }
-
 // maxRequest is how large an encoded request may become before it is split.
 const maxRequest = 1_000_000
 

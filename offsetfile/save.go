@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -278,4 +279,29 @@ func removeTemps(folder string) {
 			_ = os.Remove(filepath.Join(folder, e.Name()))
 		}
 	}
+}
+
+// Create makes the file of a topic that has none yet; with no offsets it is a valid file of none. The error wraps fs.ErrExist where
+// there is one.
+func (l *Locked) Create(ctx context.Context, topic string, next map[int32]offsets.Value, facts Facts) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e, err := l.prepare(topic, nil)
+	switch {
+	case err != nil:
+		return err
+	case e.token != tokenAbsent:
+		return fmt.Errorf("%s: %w", e.place.file(), fs.ErrExist)
+	}
+	changed := make(map[int32]bool, len(next))
+	for partition, v := range next {
+		if err := e.set(partition, v); err != nil {
+			return err
+		}
+		changed[partition] = true
+	}
+	e.changed = true
+	e.doc.stamp(facts.TopicIDs[topic], facts.Cluster, changed)
+	return l.write(e, facts)
 }

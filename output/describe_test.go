@@ -373,3 +373,14 @@ func TestDescribeStopsAtFirstError(t *testing.T) {
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, fmt.Errorf("broken pipe") }
+
+// clusterDocument and storeDocument are where a document is from.
+type clusterDocument struct {
+	ID        *string `json:"id"`
+	Bootstrap *string `json:"bootstrap"`
+	Source    *string `json:"source"`
+}
+
+type storeDocument struct {
+	URL string `json:"url"`
+}

@@ -39,13 +39,6 @@ func (e Error) Write(s Stream, f Format) error {
 	return p.err
 }
 
-// Warning writes a line for people that is no error: gtoffset: warning: …
-func Warning(s Stream, text string) error {
-	p := &printer{w: s.W}
-	p.printf("gtoffset: %s %s\n", newPaints(s.Color).paint(toneYellow, "warning:"), lines(text))
-	return p.err
-}
-
 // lines cleans each line of a text of our own, in which names are quoted, and indents all but the first.
 func lines(text string) string {
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")

@@ -277,25 +277,6 @@ func timeOrNull(t time.Time) *string {
 	return &s
 }
 
-// clusterDocument is the cluster in every document.
-type clusterDocument struct {
-	ID        *string `json:"id"`
-	Bootstrap *string `json:"bootstrap"`
-	Source    *string `json:"source"`
-}
-
-type storeDocument struct {
-	URL string `json:"url"`
-}
-
-func originDocuments(o offsets.Origin) (clusterDocument, *storeDocument) {
-	c := clusterDocument{textOrNull(o.Cluster), textOrNull(o.Bootstrap), textOrNull(o.Source)}
-	if o.Store == "" {
-		return c, nil
-	}
-	return c, &storeDocument{o.Store}
-}
-
 // origin writes the cluster and the store.
 func (e *encoder) origin(o offsets.Origin) {
 	e.object("cluster")

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -11,30 +10,10 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
-// PlanSchema is the schema of the document of every write command.
-const PlanSchema = "gtoffset.plan/1"
-
 // PlanView is what a write command shows: before the write what would change and why, afterwards what came of it.
 type PlanView struct {
 	Plan   offsets.Plan
 	Asking bool // a prompt follows, and its yes decides what is asked about; else the flags that would are named
-}
-
-// Write writes the plan as table, json or yaml. Wide is the same as table.
-func (v PlanView) Write(s Stream, f Format) error {
-	switch f {
-	case Table, Wide, "":
-		return v.text(s)
-	case JSON:
-		return writeJSON(s.W, v.document())
-	case YAML:
-		var b bytes.Buffer
-		if err := writeJSON(&b, v.document()); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
-	}
-	return FormatError{f, []Format{Table, JSON, YAML}}
 }
 
 // sides lists the sides that the plan is about, store first.
@@ -48,7 +27,8 @@ func sides(p offsets.Plan) []offsets.Side {
 	return have
 }
 
-func (v PlanView) text(s Stream) error {
+// Write writes the plan for people. Its document is the exchange package's.
+func (v PlanView) Write(s Stream) error {
 	p := &printer{w: s.W}
 	p.printf("%s\n", v.heading())
 	for _, g := range v.Plan.Groups {
@@ -445,110 +425,4 @@ func (v PlanView) Results(s Stream) error {
 		p.printf("undo    %s\n", cleanText(v.Plan.Undo))
 	}
 	return p.err
-}
-
-type planDocument struct {
-	Schema  string              `json:"schema"`
-	ID      string              `json:"id"`
-	Command string              `json:"command"`
-	Created *string             `json:"created"`
-	Applied bool                `json:"applied"`
-	Cluster clusterDocument     `json:"cluster"`
-	Store   *storeDocument      `json:"store"`
-	Backup  *string             `json:"backup"`
-	Undo    *string             `json:"undo"`
-	Groups  []planGroupDocument `json:"groups"`
-	Counts  countsDocument      `json:"counts"`
-}
-
-type planGroupDocument struct {
-	Group      string           `json:"group"`
-	GroupExact string           `json:"group_base64,omitempty"`
-	Type       string           `json:"type"`
-	State      *string          `json:"state"`
-	Notes      []string         `json:"notes"`
-	Refusal    *string          `json:"refusal"`
-	Choice     *string          `json:"choice"`
-	Changes    []changeDocument `json:"changes"`
-}
-
-type changeDocument struct {
-	Topic      string        `json:"topic"`
-	TopicExact string        `json:"topic_base64,omitempty"`
-	TopicID    *string       `json:"topic_id"`
-	Partition  int32         `json:"partition"`
-	Side       string        `json:"side"`
-	Condition  *string       `json:"condition"`
-	Old        valueDocument `json:"old"`
-	New        valueDocument `json:"new"`
-	Target     *string       `json:"target"`
-	Verdict    string        `json:"verdict"`
-	Reason     string        `json:"reason"`
-	Choice     *string       `json:"choice"`
-	Clamped    bool          `json:"clamped"`
-	Skips      int64         `json:"skips"`
-	Repeats    int64         `json:"repeats"`
-	Result     *string       `json:"result"`
-	Verified   bool          `json:"verified"`
-	Error      *string       `json:"error"`
-}
-
-type valueDocument struct {
-	Offset        *int64  `json:"offset"`
-	Epoch         *int32  `json:"epoch"`
-	Metadata      *string `json:"metadata"`
-	MetadataExact string  `json:"metadata_base64,omitempty"`
-}
-
-type countsDocument struct {
-	Write    int   `json:"write"`
-	Keep     int   `json:"keep"`
-	Ask      int   `json:"ask"`
-	Refuse   int   `json:"refuse"`
-	Clamped  int   `json:"clamped"`
-	Written  int   `json:"written"`
-	Already  int   `json:"already"`
-	Verified int   `json:"verified"`
-	Failed   int   `json:"failed"`
-	Unknown  int   `json:"unknown"`
-	Skips    int64 `json:"skips"`
-	Repeats  int64 `json:"repeats"`
-}
-
-func (v PlanView) document() planDocument {
-	p := v.Plan
-	doc := planDocument{
-		Schema: PlanSchema, ID: p.ID, Command: p.Command, Created: timeOrNull(p.Created), Applied: p.Applied,
-		Backup: textOrNull(p.Backup), Undo: textOrNull(p.Undo), Groups: []planGroupDocument{},
-		Counts: countsDocument(p.Count()),
-	}
-	doc.Cluster, doc.Store = originDocuments(p.Origin)
-	for _, g := range p.Groups {
-		gd := planGroupDocument{
-			Group: g.Group, GroupExact: exact(g.Group), Type: orElse(string(g.Type), string(offsets.TypeUnknown)), State: textOrNull(g.State),
-			Notes: append([]string{}, g.Notes...), Refusal: textOrNull(g.Refusal), Choice: textOrNull(g.Choice),
-			Changes: make([]changeDocument, len(g.Changes)),
-		}
-		for i, c := range g.Changes {
-			gd.Changes[i] = changeDocument{
-				Topic: c.Topic, TopicExact: exact(c.Topic), TopicID: textOrNull(c.TopicID), Partition: c.Partition,
-				Side: string(c.Side), Condition: textOrNull(string(c.Condition)),
-				Old: valueDocumentOf(c.Old, c.Side), New: valueDocumentOf(c.New, c.Side),
-				Target: textOrNull(string(c.Target)), Verdict: string(c.Verdict), Reason: c.Reason, Choice: textOrNull(c.Choice),
-				Clamped: c.Clamped, Skips: c.Skips, Repeats: c.Repeats, Result: textOrNull(string(c.Result)), Verified: c.Verified,
-				Error: textOrNull(c.Error),
-			}
-		}
-		doc.Groups = append(doc.Groups, gd)
-	}
-	return doc
-}
-
-// valueDocumentOf has null metadata where there is no offset, and where a store keeps none.
-func valueDocumentOf(v offsets.Value, side offsets.Side) valueDocument {
-	d := valueDocument{Offset: numberOrNull(v.Offset), Epoch: numberOrNull(v.Epoch)}
-	if v.Offset != offsets.None && (side == offsets.Committed || v.Metadata != "") {
-		d.Metadata, d.MetadataExact = &v.Metadata, exact(v.Metadata)
-	}
-	return d
 }

@@ -37,7 +37,7 @@ func (t Topic) Range(partition int32) Range {
 // Selection says which partitions of a topic are meant. No partitions means all.
 type Selection struct {
 	Topic      string
-	Partitions []int32
+	Partitions []int32 // sorted
 }
 
 // String is the selection as -t takes it: orders, or orders:0,1,4-7.
@@ -69,7 +69,11 @@ func Holds(selections []Selection, k Key) bool {
 		return true
 	}
 	return slices.ContainsFunc(selections, func(s Selection) bool {
-		return s.Topic == k.Topic && (len(s.Partitions) == 0 || slices.Contains(s.Partitions, k.Partition))
+		if s.Topic != k.Topic {
+			return false
+		}
+		_, named := slices.BinarySearch(s.Partitions, k.Partition)
+		return named || len(s.Partitions) == 0
 	})
 }
 

@@ -19,6 +19,15 @@ type Key struct {
 	Partition int32
 }
 
+// Internal reports a topic of Kafka's own, whose offsets are nobody's business.
+func Internal(topic string) bool {
+	switch topic {
+	case "__consumer_offsets", "__transaction_state", "__share_group_state":
+		return true
+	}
+	return false
+}
+
 // Compare sorts by topic, then by partition number.
 func (k Key) Compare(o Key) int {
 	return cmp.Or(cmp.Compare(k.Topic, o.Topic), cmp.Compare(k.Partition, o.Partition))

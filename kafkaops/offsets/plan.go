@@ -308,3 +308,78 @@ func number(o int64) string {
 	}
 	return strconv.FormatInt(o, 10)
 }
+
+// Join adds another plan's changes to the groups of this one.
+func (p Plan) Join(o Plan) Plan {
+	for _, og := range o.Groups {
+		i := slices.IndexFunc(p.Groups, func(g PlanGroup) bool { return g.Group == og.Group })
+		if i < 0 {
+			p.Groups = append(p.Groups, og)
+			continue
+		}
+		g := &p.Groups[i]
+		g.Changes = slices.Concat(g.Changes, og.Changes)
+		slices.SortStableFunc(g.Changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
+	}
+	return p
+}
+
+// Resume plans what is left of an earlier plan, held against the cluster and the store as they are now: what moved since is
+// refused, and what is at its new value already is done. The results of an earlier try are forgotten.
+func Resume(p Plan, s Snapshot) Plan {
+	foreign := p.Origin.Cluster != "" && s.Origin.Cluster != "" && p.Origin.Cluster != s.Origin.Cluster
+	planned := p.Origin.Cluster
+	type place struct {
+		group string
+		Key
+		side Side
+	}
+	asked := map[place]bool{}
+	p.ID, p.Applied, p.Backup, p.Undo, p.Origin, p.Created, p.Command = "", false, "", "", s.Origin, s.At, "import"
+	p = p.eachOf(func(group string, c Change) Change {
+		c.Result, c.Error, c.Verified = "", "", false
+		if foreign && (c.Verdict == Write || c.Verdict == Ask) {
+			return c.refuse(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), "")
+		}
+		if c.Verdict == Ask {
+			c.Verdict, asked[place{group, c.Key, c.Side}] = Write, true
+		}
+		return c
+	})
+	for i := range p.Groups {
+		p.Groups[i].Refusal, p.Groups[i].Choice, p.Groups[i].Result, p.Groups[i].Error = "", "", "", ""
+		if g, ok := s.Group(p.Groups[i].Group); ok {
+			p.Groups[i].State, p.Groups[i].Type = g.State, g.Type
+		}
+	}
+	return Recheck(p, s).eachOf(func(group string, c Change) Change {
+		if c.Verdict == Write && c.Result == "" && asked[place{group, c.Key, c.Side}] {
+			c.Verdict = Ask
+		}
+		return c
+	})
+}
+
+// Epochs is the leader epoch of each commit that is to be written with one.
+func (g PlanGroup) Epochs() map[Key]int32 {
+	epochs := map[Key]int32{}
+	for _, c := range g.Changes {
+		if c.Verdict == Write && c.Side == Committed && c.New.Offset != None && c.New.Epoch != None {
+			epochs[c.Key] = c.New.Epoch
+		}
+	}
+	return epochs
+}
+
+// Confirm drops the leader epochs that the cluster does not confirm, and says so.
+func (g PlanGroup) Confirm(confirmed func(Key, Value) bool) PlanGroup {
+	g.Changes = slices.Clone(g.Changes)
+	for i, c := range g.Changes {
+		if c.Verdict != Write || c.Side != Committed || c.New.Offset == None || c.New.Epoch == None || confirmed(c.Key, c.New) {
+			continue
+		}
+		g.Changes[i].Reason += fmt.Sprintf("; leader epoch %d left out: the cluster does not confirm it", c.New.Epoch)
+		g.Changes[i].New.Epoch = None
+	}
+	return g
+}

@@ -63,7 +63,9 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 		Key: br.Key, Side: br.Side, TopicID: r.Range.TopicID, Condition: Judge(e, r.Range, cluster).Condition,
 		Old: now, New: br.Old, Target: Restored, Verdict: Keep,
 	}
-	c.New.Epoch = None // a leader epoch that does not exist any more would stop consumers
+	if foreign {
+		c.New.Epoch = None
+	}
 	switch {
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")

@@ -159,16 +159,6 @@ func (c *Client) Brokers() []int32 {
 	return ids
 }
 
-// Addr is the advertised address of a broker, or "".
-func (c *Client) Addr(id int32) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := c.nodes[id]; n != nil {
-		return n.addr
-	}
-	return ""
-}
-
 // Do sends the requests that build makes to one broker (or to Any) back to back and returns the answers in order: one round
 // trip. build gets the versions that the broker offers and sets each request's (Versions.Set); where these were assumed wrongly
 // it is called again. A connection that broke since it last answered is opened again once, unless the requests write. The error

@@ -260,7 +260,7 @@ func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change
 	c.Skips, c.Repeats = r.count(t, at[13], where, "skips"), r.count(t, at[14], where, "repeats")
 	c.Rewrite, c.Result = r.flag(t, at[18], where, "rewrite"), r.result(t, at[15], v, where)
 	c.Verified, c.Error = r.flag(t, at[16], where, "verified"), r.textIn(t, at[17], where, "error")
-	if internal(c.Topic) {
+	if offsets.Internal(c.Topic) {
 		r.bad(r.pos(t, v), where(), "the topic is internal to Kafka")
 	}
 	return c, len(r.problems)+r.more == before

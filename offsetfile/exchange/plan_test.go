@@ -123,8 +123,8 @@ func TestPlanRefuses(t *testing.T) {
 
 // The plans that package output draws in its tests are read, and written as they were.
 func TestPlansOfOutput(t *testing.T) {
-	for name, f := range map[string]exchange.Format{"plan.json": exchange.JSON, "plan-mixed.json": exchange.JSON, "plan.yaml": exchange.YAML} {
-		b, err := os.ReadFile("../../output/testdata/" + name)
+	for name, f := range map[string]exchange.Format{"clamp.json": exchange.JSON, "mixed.json": exchange.JSON, "clamp.yaml": exchange.YAML} {
+		b, err := os.ReadFile("testdata/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

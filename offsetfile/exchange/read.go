@@ -199,7 +199,7 @@ func (r *reading) name(s string) string {
 
 // add takes a row that is well-formed in itself.
 func (r *reading) add(pos int, where func() string, row Row) {
-	if internal(row.Topic) {
+	if offsets.Internal(row.Topic) {
 		if len(r.internal) == kept {
 			r.inMore++
 			return
@@ -226,15 +226,6 @@ func (r *reading) perRow() int {
 }
 
 func nowhere() string { return "" }
-
-// internal reports whether Kafka keeps its own books in a topic.
-func internal(topic string) bool {
-	switch topic {
-	case "__consumer_offsets", "__transaction_state", "__share_group_state":
-		return true
-	}
-	return false
-}
 
 // theGroup is the group of a format that names none.
 func (r *reading) theGroup() (string, error) {

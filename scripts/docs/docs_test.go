@@ -3,7 +3,6 @@ package docs_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -147,7 +146,6 @@ func program(t *testing.T, stdout, stderr io.Writer, args ...string) int {
 	return cmd.Main(t.Context(), cmd.Env{
 		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr,
 		Getenv: func(string) string { return "" }, Now: time.Now, Who: func() (string, string) { return "ops", "host" },
-		Hard: context.WithoutCancel(t.Context()),
 	}, args)
 }
 

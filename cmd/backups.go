@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/offsetfile/exchange"
+	"gtoffset/output"
+)
+
+type backupsOptions struct {
+	dir   string
+	prune string
+}
+
+func newBackups(g *global) *cobra.Command {
+	o := &backupsOptions{}
+	c := &cobra.Command{
+		Use:   "backups",
+		Short: "List the backups, or remove old ones",
+		Long: `Lists the backups that writes have saved, newest first, each with what it would bring back: gtoffset import BACKUP. With --prune,
+those that are older, and the plans beside them, are removed instead.
+
+Exit status: 0; 1 the folder, or a backup in it, cannot be read.`,
+		Example: `  gtoffset backups
+  gtoffset backups -o json
+  gtoffset backups --prune 90d`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return runBackups(g, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.dir, "backup-dir", "", "the `FOLDER` (default $XDG_STATE_HOME/gtoffset)")
+	f.StringVar(&o.prune, "prune", "", "remove what is older than `DURATION`: 90d, P30D")
+	formats(c, output.Table, output.JSON, output.YAML)
+	return c
+}
+
+func runBackups(g *global, o *backupsOptions) error {
+	dir, err := backupDir(g.env, o.dir)
+	if err != nil {
+		return err
+	}
+	before := time.Time{}
+	if o.prune != "" {
+		age, err := parseBack(o.prune)
+		if err != nil {
+			return usage("--prune "+err.Error(), "")
+		}
+		before = g.env.Now().Add(-age)
+	}
+	names, err := savedIn(dir)
+	if err != nil {
+		return &problem{code: exitFailed, text: fmt.Sprintf("list %s: %v", dir, err)}
+	}
+	view := output.Backups{Dir: dir}
+	var errs []error
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		doc, err := readSaved(path)
+		if err != nil {
+			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err)})
+			continue
+		}
+		if o.prune != "" && !doc.Taken.Before(before) {
+			continue
+		}
+		item := output.BackupItem{Path: path, ID: doc.ID, Taken: doc.Taken, Command: doc.Command, Side: doc.Side, Why: doc.Why, User: doc.User, Offsets: len(doc.Rows)}
+		for _, grp := range doc.Groups {
+			item.Groups = append(item.Groups, grp.Name)
+		}
+		if doc.Kind == exchange.Plan { // a write without backup: only its plan was kept
+			if o.prune == "" {
+				continue
+			}
+		}
+		if o.prune != "" {
+			if err := os.Remove(path); err != nil {
+				errs = append(errs, &problem{code: exitFailed, text: err.Error()})
+				continue
+			}
+			view.Removed++
+			continue
+		}
+		view.Items = append(view.Items, item)
+	}
+	view.Pruned = o.prune != ""
+	slices.Reverse(view.Items)
+	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
+}
+
+// savedIn lists the backups and plans of a folder, oldest first. A folder that is not there has none.
+func savedIn(dir string) ([]string, error) {
+	all, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range all {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func readSaved(path string) (exchange.Document, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return exchange.Document{}, err
+	}
+	defer f.Close()
+	return exchange.ReadFrom(f, exchange.Options{As: exchange.JSON})
+}
+
+// backupDir is the folder of backups: as given, or the user's own.
+func backupDir(env Env, given string) (string, error) {
+	if given == "" {
+		given = env.stateDir()
+	}
+	if given == "" {
+		return "", usage("there is no place for backups: HOME and XDG_STATE_HOME are empty", "add --backup-dir FOLDER")
+	}
+	return filepath.Abs(given)
+}

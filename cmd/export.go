@@ -1,0 +1,254 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/exchange"
+	"gtoffset/output"
+)
+
+type exportOptions struct {
+	scope
+	sideFlags
+	target string
+}
+
+func newExport(g *global) *cobra.Command {
+	o := &exportOptions{}
+	var have []output.Format
+	for _, f := range exchange.Writable() {
+		have = append(have, output.Format(f))
+	}
+	c := &cobra.Command{
+		Use:   "export [FILE|FOLDER]",
+		Short: "Write the commits, or the stored offsets, as a document",
+		Long: `Writes the offsets of one side as one document, to stdout or to a FILE that does not exist yet. The json document loses
+nothing: side, group, type, topic, topic id, partition, offset or null, leader epoch, metadata, cluster, time. -o kafka-csv is
+what Kafka's own reset tool reads, -o spark a startingOffsets option, -o gtoffset a gtoffset file, or a FOLDER of them. It
+never replaces anything.
+
+Exit status: 0; 3 something could not be read, the rest is written; 4 the FILE exists; 5 nothing could be read; 1 no such
+group.`,
+		Example: `  gtoffset export -g billing > billing.json
+  gtoffset export --all-groups -o kafka-csv offsets.csv
+  gtoffset export -g billing -s /var/lib/billing/offsets --stored -o yaml
+  gtoffset export -g billing -t orders -o spark
+  gtoffset export -g billing -o gtoffset /var/lib/billing/new`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.target = args[0]
+			}
+			if err := o.validate(g); err != nil {
+				return err
+			}
+			return runExport(c.Context(), g, o)
+		},
+	}
+	o.scope.flags(c)
+	o.sideFlags.flags(c)
+	formats(c, have...)
+	return c
+}
+
+func (o *exportOptions) validate(g *global) error {
+	if err := o.scope.validate(); err != nil {
+		return err
+	}
+	if err := o.needGroup(); err != nil {
+		return err
+	}
+	if err := o.sideFlags.validate(g); err != nil {
+		return err
+	}
+	if o.stored && o.committed {
+		return usage("a document is of one side", "give --stored or --committed, and export twice for both")
+	}
+	if o.target == "-" {
+		o.target = ""
+	}
+	return nil
+}
+
+func runExport(ctx context.Context, g *global, o *exportOptions) error {
+	format := exchange.Format(g.format)
+	if format == "" {
+		format = exchange.JSON
+	}
+	if o.target != "" {
+		if _, err := os.Lstat(o.target); err == nil && format != exchange.File {
+			return exists(o.target)
+		}
+	}
+	shot, err := g.look(ctx, &o.scope, lookOptions{})
+	if err != nil {
+		return err
+	}
+	sides, err := o.choose(shot)
+	if err != nil {
+		return err
+	}
+	doc, left := exportOf(shot, sides[0])
+	doc.Tool = "gtoffset " + version
+	for _, loss := range doc.Losses(format) {
+		g.note("%s cannot hold all: %s", format, loss)
+	}
+	if format == exchange.File && o.target != "" {
+		err = g.exportFolder(ctx, o.target, doc)
+	} else {
+		err = g.exportFile(o.target, doc, format, len(o.groups) != 1)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(troubles(shot, &o.scope), left)
+}
+
+// exportOf is the document of one side, and what had to be left out of it.
+func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, error) {
+	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
+	var left []string
+	for _, grp := range shot.Groups {
+		doc.Groups = append(doc.Groups, exchange.Group{Name: grp.ID, Type: grp.Type})
+		for _, r := range grp.Rows {
+			e := r.Entry(side)
+			row := exchange.Row{Given: offsets.Given{Group: grp.ID, Key: r.Key, Value: offsets.ValueOf(e), TopicID: r.Range.TopicID}, Side: side}
+			if side == offsets.Stored {
+				row.TopicID = e.TopicID // what the store does not say is not known
+			}
+			switch foreign := offsets.Judge(e, r.Range, shot.Origin.Cluster).Foreign; {
+			case foreign:
+				left = append(left, fmt.Sprintf("group %q %s was stored for cluster %s", grp.ID, r.Key, e.Cluster))
+			case !e.Problem(): // what could not be read is told apart, in troubles
+				doc.Rows = append(doc.Rows, row)
+			}
+		}
+	}
+	if len(left) == 0 {
+		return doc.Sorted(), nil
+	}
+	return doc.Sorted(), &problem{code: exitPartly, text: "left out: " + list(left, 3)}
+}
+
+func exists(path string) error {
+	return &problem{code: exitRefused, text: fmt.Sprintf("%s exists; nothing was written", path), hint: "name a new file, or write to stdout"}
+}
+
+// exportFile writes the document to a new file, or to stdout.
+func (g *global) exportFile(path string, doc exchange.Document, format exchange.Format, groupColumn bool) error {
+	o := exchange.WriteOptions{GroupColumn: groupColumn}
+	var held *exchange.CannotHoldError
+	if path == "" {
+		err := doc.Write(g.env.Stdout, format, o)
+		if errors.As(err, &held) {
+			return usage(err.Error(), "-o json holds everything")
+		}
+		return err
+	}
+	var b bytes.Buffer
+	switch err := doc.Write(&b, format, o); {
+	case errors.As(err, &held):
+		return usage(err.Error(), "-o json holds everything")
+	case err != nil:
+		return err
+	}
+	err := writeNew(path, b.Bytes())
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return exists(path)
+	case err != nil:
+		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was written", path, err)}
+	}
+	return nil
+}
+
+// exportFolder writes one gtoffset file for each group and topic below a folder, which is made if only it is missing.
+func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Document) error {
+	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return &problem{code: exitFailed, text: fmt.Sprintf("make %s: %v; nothing was written", path, err)}
+	}
+	files, err := offsetfile.Open(path, offsetfile.WithHolder(g.command))
+	if err != nil {
+		return err
+	}
+	byGroup := map[string]map[string]map[int32]offsets.Value{}
+	ids := map[string]string{}
+	for _, r := range doc.Rows {
+		topics := byGroup[r.Group]
+		if topics == nil {
+			topics = map[string]map[int32]offsets.Value{}
+			byGroup[r.Group] = topics
+		}
+		if topics[r.Topic] == nil {
+			topics[r.Topic] = map[int32]offsets.Value{}
+		}
+		if r.Offset != offsets.None {
+			topics[r.Topic][r.Partition] = r.Value
+			ids[r.Topic] = r.TopicID
+		}
+	}
+	for _, grp := range doc.Groups { // all are looked at before the first is written
+		held, err := files.Load(ctx, grp.Name, nil, false)
+		if err != nil {
+			return err
+		}
+		for _, t := range held.Store.Topics {
+			if _, wanted := byGroup[grp.Name][t.Topic]; wanted {
+				return exists(t.Path)
+			}
+		}
+	}
+	for _, grp := range doc.Groups {
+		var names []string
+		for topic := range byGroup[grp.Name] {
+			names = append(names, topic)
+		}
+		if len(names) == 0 {
+			continue
+		}
+		slices.Sort(names)
+		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, TopicIDs: ids, Now: g.env.Now()}); err != nil {
+			return err
+		}
+	}
+	g.note("%d gtoffset files are in %s", countFiles(byGroup), filepath.Clean(path))
+	return nil
+}
+
+func countFiles(byGroup map[string]map[string]map[int32]offsets.Value) int {
+	n := 0
+	for _, topics := range byGroup {
+		n += len(topics)
+	}
+	return n
+}
+
+// createAll writes the files of one group under their locks.
+func createAll(ctx context.Context, files *offsetfile.Files, group string, topics []string, values map[string]map[int32]offsets.Value, facts offsetfile.Facts) (err error) {
+	held, err := files.Lock(ctx, group, topics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Unlock()) }()
+	for _, topic := range topics {
+		if err := held.Create(ctx, topic, values[topic], facts); err != nil {
+			if errors.Is(err, fs.ErrExist) {
+				return exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()))
+			}
+			return err
+		}
+	}
+	return nil
+}
