@@ -35,8 +35,10 @@ func TestDecodeAssignment(t *testing.T) {
 			t.Errorf("cut at %d: %v", n, got)
 		}
 	}
-	for name, b := range map[string][]byte{"nothing": nil, "empty": {}, "negative version": {0xff, 0xff, 0, 0, 0, 0}, "many": {0, 0, 0x7f, 0xff, 0xff, 0xff},
-		"connect": {0, 1, 0, 0, 0, 6, 'l', 'e', 'a', 'd', 'e', 'r', 0, 0, 0, 1, 0, 1}} {
+	for name, b := range map[string][]byte{
+		"nothing": nil, "empty": {}, "negative version": {0xff, 0xff, 0, 0, 0, 0}, "many": {0, 0, 0x7f, 0xff, 0xff, 0xff},
+		"connect": {0, 1, 0, 0, 0, 6, 'l', 'e', 'a', 'd', 'e', 'r', 0, 0, 0, 1, 0, 1},
+	} {
 		if got := decodeAssignment(b); got != nil {
 			t.Errorf("%s: %v", name, got)
 		}

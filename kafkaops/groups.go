@@ -121,8 +121,10 @@ func (c *Cluster) listAt(ctx context.Context, node int32) ([]offsets.Group, *off
 		}
 		groups := make([]offsets.Group, 0, len(r.Groups))
 		for _, k := range r.Groups {
-			g := offsets.Group{ID: k.Group, Existence: offsets.Exists, State: k.GroupState, Protocol: k.ProtocolType, Epoch: offsets.None,
-				Coordinator: node, Type: groupType(k.GroupType)}
+			g := offsets.Group{
+				ID: k.Group, Existence: offsets.Exists, State: k.GroupState, Protocol: k.ProtocolType, Epoch: offsets.None,
+				Coordinator: node, Type: groupType(k.GroupType),
+			}
 			if r.Version < 4 {
 				g.State = unknownState
 			}

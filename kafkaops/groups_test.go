@@ -165,8 +165,14 @@ func TestGroupsSelectTopics(t *testing.T) {
 	for _, x := range []struct {
 		topics map[string][]int32
 		want   int
-	}{{nil, 4}, {map[string][]int32{"orders": nil}, 3}, {map[string][]int32{"orders": {0, 2, 9}}, 2}, {map[string][]int32{"orders": {1}, "bills": nil}, 2},
-		{map[string][]int32{"none": {0}}, 0}, {map[string][]int32{"none": nil}, 0}} {
+	}{
+		{nil, 4},
+		{map[string][]int32{"orders": nil}, 3},
+		{map[string][]int32{"orders": {0, 2, 9}}, 2},
+		{map[string][]int32{"orders": {1}, "bills": nil}, 2},
+		{map[string][]int32{"none": {0}}, 0},
+		{map[string][]int32{"none": nil}, 0},
+	} {
 		groups, _, err := c.Groups(within(t), []string{"g"}, x.topics)
 		must(t, err)
 		if got := len(groups[0].Commits); got != x.want {

@@ -36,8 +36,10 @@ type real struct {
 
 func live(t *testing.T) *real {
 	t.Helper()
-	r := &real{addrs: strings.Split(os.Getenv("GTOFFSET_TEST_BOOTSTRAP"), ","), version: os.Getenv("GTOFFSET_TEST_KAFKA"),
-		suffix: fmt.Sprint(time.Now().UnixNano() % 1e9)}
+	r := &real{
+		addrs: strings.Split(os.Getenv("GTOFFSET_TEST_BOOTSTRAP"), ","), version: os.Getenv("GTOFFSET_TEST_KAFKA"),
+		suffix: fmt.Sprint(time.Now().UnixNano() % 1e9),
+	}
 	if r.addrs[0] == "" {
 		t.Fatal("set GTOFFSET_TEST_BOOTSTRAP and GTOFFSET_TEST_KAFKA")
 	}
@@ -340,8 +342,10 @@ func TestLiveDenied(t *testing.T) {
 	if got := w.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 5, "")}); got[0].Result != offsets.Written {
 		t.Fatalf("got %q", results(got))
 	}
-	c := kafkaops.New(kafkaops.Config{Bootstrap: []string{net.JoinHostPort(host, fmt.Sprint(port+2))},
-		Wire: wire.Config{SASL: plain.Mechanism{Username: "bob", Password: "bob-secret"}}})
+	c := kafkaops.New(kafkaops.Config{
+		Bootstrap: []string{net.JoinHostPort(host, fmt.Sprint(port+2))},
+		Wire:      wire.Config{SASL: plain.Mechanism{Username: "bob", Password: "bob-secret"}},
+	})
 	defer c.Close()
 	groups, _, err := c.Groups(ctx, []string{group}, nil)
 	must(t, err)

@@ -106,7 +106,8 @@ func why(r offsets.Range) string {
 // probe sends one request to each leader about its partitions. read hands each partition of the answer to one; it is not called
 // twice at the same time. In the ranges returned only what is known, and why not, counts.
 func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire.Versions, []offsets.Key) (kmsg.Request, error),
-	read func(answer kmsg.Response, one func(offsets.Key, int16))) (map[offsets.Key]offsets.Range, error) {
+	read func(answer kmsg.Response, one func(offsets.Key, int16)),
+) (map[offsets.Key]offsets.Range, error) {
 	var mu sync.Mutex
 	m := measuring{c: c}
 	m.probe = func(ctx context.Context, node int32, keys []offsets.Key) (again []offsets.Key) {

@@ -607,9 +607,11 @@ func decided(o offsets.Outcome) string {
 
 // csvHeader is the stable header of describe's CSV.
 func (d Describe) csv(w io.Writer) error {
-	header := []string{"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",
+	header := []string{
+		"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",
 		"condition", "expired", "ahead", "stored_condition", "stored_identity", "stored_expired", "stored_ahead", "unprocessed",
-		"stable", "leader", "leader_epoch", "epoch", "stored_epoch", "topic_id", "owner", "metadata", "error"}
+		"stable", "leader", "leader_epoch", "epoch", "stored_epoch", "topic_id", "owner", "metadata", "error",
+	}
 	cluster := d.Snapshot.Origin.Cluster
 	return writeCSV(w, header, func(write func([]string)) {
 		row := make([]string, 0, len(header))

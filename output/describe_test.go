@@ -127,8 +127,10 @@ func troubled() Describe {
 		row("orders", 3, known(0, 2000), offsets.Entry{Presence: offsets.Damaged, Reason: `line 3: "12x" is no offset`}, offsets.At(5)),
 	}
 	g.Rows[2].Owner = "c-1"
-	simple := offsets.Group{ID: "", Existence: offsets.Exists, Type: offsets.Simple, State: "Empty", Coordinator: offsets.None, Epoch: offsets.None,
-		Rows: []offsets.Row{row("a-long-topic-name.with.dots_and-more-of-it", 12, known(1234567890123, 1234567899999), offsets.Entry{}, offsets.At(1234567890124))}}
+	simple := offsets.Group{
+		ID: "", Existence: offsets.Exists, Type: offsets.Simple, State: "Empty", Coordinator: offsets.None, Epoch: offsets.None,
+		Rows: []offsets.Row{row("a-long-topic-name.with.dots_and-more-of-it", 12, known(1234567890123, 1234567899999), offsets.Entry{}, offsets.At(1234567890124))},
+	}
 	away := offsets.Group{ID: "zz", Coordinator: 3, Epoch: offsets.None, Trouble: &offsets.Trouble{Reason: "coordinator 3 did not answer", Unreachable: true}}
 	share := offsets.Group{ID: "zzz", Existence: offsets.Exists, Type: offsets.Share, State: "Empty", Coordinator: 3, Epoch: offsets.None}
 	return Describe{Snapshot: offsets.Snapshot{Origin: origin(), At: noon, Groups: []offsets.Group{simple, g, away, share}}, Now: noon}

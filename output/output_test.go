@@ -34,8 +34,10 @@ func TestGroupList(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	e := Error{Code: 4, Codes: []int{4, 3}, Text: "2 lines are malformed:\nline 3: \"\x1b[31mx\"\nline 9: \"y\"\n", Hint: "see gtoffset help formats",
-		Details: []ErrorDetail{{"billing", "orders", 2, "high"}, {"billing", "", offsets.None, "active"}}}
+	e := Error{
+		Code: 4, Codes: []int{4, 3}, Text: "2 lines are malformed:\nline 3: \"\x1b[31mx\"\nline 9: \"y\"\n", Hint: "see gtoffset help formats",
+		Details: []ErrorDetail{{"billing", "orders", 2, "high"}, {"billing", "", offsets.None, "active"}},
+	}
 	golden(t, "error.txt", drawn(t, e, Stream{}, Table))
 	golden(t, "error-color.txt", drawn(t, e, Stream{Color: true}, CSV))
 	golden(t, "error.json", drawn(t, e, Stream{}, JSON))
@@ -46,12 +48,32 @@ func TestErrors(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"billing", "billing"}, {"a b", "a b"}, {"team/job:forward", "team/job:forward"},
-		{"日本語 é 😀", "日本語 é 😀"}, {"👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"}, {"❤\ufe0f", "❤\ufe0f"}, {"👍🏽", "👍🏽"},
-		{"a\nb", `a\nb`}, {`a\nb`, `a\\nb`}, {"a\tb\r", `a\tb\r`}, {"\x1b[2J", `\x1b[2J`}, {"\x00\x7f", `\x00\x7f`},
-		{"\u0085\u009b", `\u0085\u009b`}, {"\x9b\xff", `\x9b\xff`}, {"a\u202eb", `a\u202eb`}, {"a\u200db", `a\u200db`}, {"a\u200bb", `a\u200bb`},
-		{"a\u00a0b", `a\u00a0b`}, {"\ufeffa", `\ufeffa`}, {"\u2028", `\u2028`}, {"\U000e0041", `\U000e0041`}, {"\u3164", `\u3164`}, {"a\ufe0f", `a\ufe0f`},
-		{"\u00ad", `\u00ad`}, {"\ufffd", "\ufffd"}, {"", ""},
+		{"billing", "billing"},
+		{"a b", "a b"},
+		{"team/job:forward", "team/job:forward"},
+		{"日本語 é 😀", "日本語 é 😀"},
+		{"👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"},
+		{"❤\ufe0f", "❤\ufe0f"},
+		{"👍🏽", "👍🏽"},
+		{"a\nb", `a\nb`},
+		{`a\nb`, `a\\nb`},
+		{"a\tb\r", `a\tb\r`},
+		{"\x1b[2J", `\x1b[2J`},
+		{"\x00\x7f", `\x00\x7f`},
+		{"\u0085\u009b", `\u0085\u009b`},
+		{"\x9b\xff", `\x9b\xff`},
+		{"a\u202eb", `a\u202eb`},
+		{"a\u200db", `a\u200db`},
+		{"a\u200bb", `a\u200bb`},
+		{"a\u00a0b", `a\u00a0b`},
+		{"\ufeffa", `\ufeffa`},
+		{"\u2028", `\u2028`},
+		{"\U000e0041", `\U000e0041`},
+		{"\u3164", `\u3164`},
+		{"a\ufe0f", `a\ufe0f`},
+		{"\u00ad", `\u00ad`},
+		{"\ufffd", "\ufffd"},
+		{"", ""},
 	} {
 		if got := Clean(c.in); got != c.want {
 			t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)

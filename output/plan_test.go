@@ -51,10 +51,14 @@ func mixed() offsets.Plan {
 		offsets.Change{Key: offsets.Key{Topic: "pay", Partition: 2}, Side: offsets.Stored, Condition: offsets.Unknown, Old: offsets.NoValue, New: offsets.NoValue, Verdict: offsets.Refuse, Reason: "damaged: line 3", Choice: "--salvage"},
 	)
 	p.Groups[0].Changes = rows
-	busy := offsets.PlanGroup{Group: "a b", Type: offsets.Classic, State: "Stable", Refusal: `group "a b" is active: 1 member (c on /10.0.0.5)`, Choice: "--wait-empty 60s",
+	busy := offsets.PlanGroup{
+		Group: "a b", Type: offsets.Classic, State: "Stable", Refusal: `group "a b" is active: 1 member (c on /10.0.0.5)`, Choice: "--wait-empty 60s",
 		Notes: []string{"the store is locked by pid 7: the job may be running"},
-		Changes: []offsets.Change{{Key: offsets.Key{Topic: "orders"}, Side: offsets.Committed, Condition: offsets.Low, Old: offsets.Value{Offset: 1, Epoch: offsets.None}, New: offsets.Value{Offset: 5, Epoch: offsets.None},
-			Verdict: offsets.Refuse, Reason: `group "a b" is active: 1 member (c on /10.0.0.5)`, Choice: "--wait-empty 60s"}}}
+		Changes: []offsets.Change{{
+			Key: offsets.Key{Topic: "orders"}, Side: offsets.Committed, Condition: offsets.Low, Old: offsets.Value{Offset: 1, Epoch: offsets.None}, New: offsets.Value{Offset: 5, Epoch: offsets.None},
+			Verdict: offsets.Refuse, Reason: `group "a b" is active: 1 member (c on /10.0.0.5)`, Choice: "--wait-empty 60s",
+		}},
+	}
 	p.Groups = append([]offsets.PlanGroup{busy}, p.Groups...)
 	return p
 }

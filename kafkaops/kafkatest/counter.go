@@ -69,8 +69,10 @@ func (c *counted) Write(p []byte) (int, error) {
 		b = b[n:]
 		if len(c.head) == 8 {
 			c.c.mu.Lock()
-			c.c.requests = append(c.c.requests, Request{Connection: c.number, Key: int16(binary.BigEndian.Uint16(c.head[4:])),
-				Version: int16(binary.BigEndian.Uint16(c.head[6:]))})
+			c.c.requests = append(c.c.requests, Request{
+				Connection: c.number, Key: int16(binary.BigEndian.Uint16(c.head[4:])),
+				Version: int16(binary.BigEndian.Uint16(c.head[6:])),
+			})
 			c.c.mu.Unlock()
 			c.skip = int(binary.BigEndian.Uint32(c.head)) - 4
 			c.head = c.head[:0]

@@ -412,8 +412,10 @@ func (b *Broker) SetRange(topic string, partition int32, earliest, end int64) er
 
 // hollow is a batch that says it holds n records.
 func hollow(n int32) []byte {
-	b := kmsg.RecordBatch{Magic: 2, LastOffsetDelta: n - 1, NumRecords: n, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
-		FirstTimestamp: time.Now().UnixMilli(), MaxTimestamp: time.Now().UnixMilli()}
+	b := kmsg.RecordBatch{
+		Magic: 2, LastOffsetDelta: n - 1, NumRecords: n, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
+		FirstTimestamp: time.Now().UnixMilli(), MaxTimestamp: time.Now().UnixMilli(),
+	}
 	raw := b.AppendTo(nil)
 	binary.BigEndian.PutUint32(raw[8:], uint32(len(raw)-12))
 	binary.BigEndian.PutUint32(raw[17:], crc32.Checksum(raw[21:], crc32.MakeTable(crc32.Castagnoli)))
@@ -454,8 +456,10 @@ func (b *Broker) Committed(group, topic string, partition int32) (kfake.GroupCom
 // commits nothing, and leaves when the function returned is called, or with the cluster.
 func (b *Broker) Join(group string, modern bool, topics ...string) (leave func(), err error) {
 	ctx := context.Background()
-	opts := []kgo.Opt{kgo.SeedBrokers(b.Addrs()...), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topics...), kgo.DisableAutoCommit(),
-		kgo.ClientID("kafkatest-member"), kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd())}
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(b.Addrs()...), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topics...), kgo.DisableAutoCommit(),
+		kgo.ClientID("kafkatest-member"), kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
+	}
 	if modern {
 		opts = append(opts, kgo.ServerSideBalancer())
 		b.mu.Lock()

@@ -21,6 +21,7 @@ func group(rows ...offsets.Row) offsets.Snapshot {
 }
 
 func stored(r offsets.Range, e offsets.Entry) offsets.Row { return offsets.Row{Range: r, Stored: e} }
+
 func committed(r offsets.Range, e offsets.Entry) offsets.Row {
 	return offsets.Row{Range: r, Committed: e}
 }

@@ -243,10 +243,15 @@ func TestTooOldNamesTheBroker(t *testing.T) {
 }
 
 func TestSASL(t *testing.T) {
-	b := kafkatest.Start(t, kafkatest.Options{Plain: true, Extra: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "u", "p"),
-		kfake.Superuser("SCRAM-SHA-256", "u", "p½"), kfake.Superuser("SCRAM-SHA-512", "v,=", "q\u00a0 ")}})
-	for _, m := range []sasl.Mechanism{plain.Mechanism{Username: "u", Password: "p"}, wire.Scram{Username: "u", Password: "p½"},
-		wire.Scram{Username: "v,=", Password: "q\u00a0 ", SHA512: true}} {
+	b := kafkatest.Start(t, kafkatest.Options{Plain: true, Extra: []kfake.Opt{
+		kfake.EnableSASL(), kfake.Superuser("PLAIN", "u", "p"),
+		kfake.Superuser("SCRAM-SHA-256", "u", "p½"), kfake.Superuser("SCRAM-SHA-512", "v,=", "q\u00a0 "),
+	}})
+	for _, m := range []sasl.Mechanism{
+		plain.Mechanism{Username: "u", Password: "p"},
+		wire.Scram{Username: "u", Password: "p½"},
+		wire.Scram{Username: "v,=", Password: "q\u00a0 ", SHA512: true},
+	} {
 		b.Reset()
 		c := client(t, wire.Config{SASL: m}, b.Addrs()...)
 		for _, id := range []int32{0, 1, 2} {
