@@ -1,12 +1,10 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -167,54 +165,6 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 	return shot, nil
 }
 
-// waitEmpty looks again until no group is active, or the time is up; then the road refuses as it does without waiting.
-func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
-	until := w.g.env.Now().Add(time.Duration(w.road.waitEmpty))
-	for told := false; slices.ContainsFunc(shot.Groups, offsets.Group.Active) && w.g.env.Now().Before(until); told = true {
-		if !told {
-			w.g.note("waiting up to %s for the members to leave", time.Duration(w.road.waitEmpty))
-		}
-		if err := wait(ctx, min(time.Second, time.Duration(w.road.waitEmpty))); err != nil {
-			return shot, err
-		}
-		var err error
-		if shot, err = w.g.look(ctx, w.scope, o); err != nil {
-			return shot, err
-		}
-	}
-	return shot, nil
-}
-
-// watchIdle compares two looks, one at each end of the time: a job without members betrays itself by what it saves.
-func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
-	w.g.note("watching both sides for %s", time.Duration(w.road.idle))
-	if err := wait(ctx, time.Duration(w.road.idle)); err != nil {
-		return before, err
-	}
-	after, err := w.g.look(ctx, w.scope, o)
-	if err != nil {
-		return after, err
-	}
-	if moved := offsets.Moved(before, after); len(moved) > 0 {
-		return after, &problem{
-			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), time.Duration(w.road.idle)),
-			hint: "stop the job first",
-		}
-	}
-	return after, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // asText reports whether stdout is for people; if not, the text goes to stderr and stdout gets one document at the end.
 func (w *writing) asText() bool {
 	f := output.Format(w.g.format)
@@ -264,139 +214,6 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 		return errors.Join(err, check)
 	}
 	return errors.Join(w.leftOut(shot, settled), check)
-}
-
-// refused turns the refusals of a plan into an error, unless --partial lets the rest go on.
-func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
-	if w.road.partial && plan.Count().Write+plan.Count().Ask > 0 {
-		return nil
-	}
-	if p := refusal(shot, plan); p != nil {
-		p.text += "; nothing was written"
-		return p
-	}
-	return nil
-}
-
-// leftOut is the error of a partial run at its end: what was refused was not written. shot is the first look: it knows of
-// brokers whose groups are missing.
-func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
-	p := refusal(shot, plan)
-	if p == nil {
-		return nil
-	}
-	if n := plan.Count(); plan.Applied && n.Write == 0 {
-		p.text += "; nothing was written" // refused at the very last look
-		return p
-	}
-	p.code, p.text = exitPartly, "left out: "+p.text
-	return p
-}
-
-// refusal is the problem that names what a plan refuses, nil if it refuses nothing.
-func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
-	var texts, choices []string
-	var details []output.ErrorDetail
-	add := func(text, choice string) {
-		texts = append(texts, text)
-		if choice = spelled(choice); choice != "" && !slices.Contains(choices, choice) {
-			choices = append(choices, choice)
-		}
-	}
-	code, unreachable := exitRefused, 0
-	for _, t := range shot.Troubles {
-		add("groups may be missing: "+t.Reason, "")
-	}
-	for _, pg := range plan.Groups {
-		if pg.Refusal != "" {
-			add(pg.Refusal, pg.Choice)
-			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
-		}
-		if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
-			unreachable++
-		}
-		for _, c := range pg.Changes {
-			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
-				continue
-			}
-			at := fmt.Sprintf("%s %d", c.Topic, c.Partition)
-			if len(plan.Groups) > 1 {
-				at = fmt.Sprintf("group %q %s", pg.Group, at)
-			}
-			if c.Old.Offset != offsets.None {
-				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
-			}
-			add(at+": "+c.Reason, c.Choice)
-			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
-		}
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	if unreachable == len(plan.Groups) {
-		code = exitUnreachable
-	}
-	hint := "--partial writes the rest"
-	if len(choices) > 0 {
-		hint = "add " + strings.Join(choices, "; ")
-	} else if plan.Count().Write == 0 {
-		hint = ""
-	}
-	return &problem{code: code, text: list(texts, 3), hint: hint, details: details}
-}
-
-// spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.
-func spelled(choice string) string {
-	flag, values, _ := strings.Cut(choice, " ")
-	if values == "" {
-		return choice
-	}
-	ways := strings.Split(values, "|")
-	for i, v := range ways {
-		ways[i] = flag + " " + v
-	}
-	return strings.Join(ways, ", or ")
-}
-
-// consent settles what is to be asked about: by a person's answer, or under --execute by refusing it.
-func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
-	if w.road.execute {
-		w.plan = w.plan.Settle(false)
-		if err := w.refused(shot, w.plan); err != nil {
-			return err
-		}
-		return nil
-	}
-	fmt.Fprint(w.g.env.Stderr, w.view().Prompt())
-	yes, err := w.g.answer(ctx)
-	if err != nil {
-		return err
-	}
-	if !yes {
-		return &problem{code: exitFailed, text: "not confirmed; nothing was written"}
-	}
-	w.plan = w.plan.Settle(true)
-	return nil
-}
-
-// answer reads a line from the person; anything but yes is no.
-func (g *global) answer(ctx context.Context) (bool, error) {
-	lines := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n')
-		lines <- line
-	}()
-	select {
-	case line := <-lines:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return true, nil
-		}
-		return false, nil
-	case <-ctx.Done():
-		fmt.Fprintln(g.env.Stderr)
-		return false, ctx.Err()
-	}
 }
 
 // freshLook takes the locks, looks again, and holds the plan against what is there now.
@@ -513,13 +330,6 @@ func failure(changes []offsets.Change, side offsets.Side) string {
 	return ""
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // facts is what a store records beside the offsets.
 func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 	f := offsetfile.Facts{Cluster: w.fresh.Origin.Cluster, TopicIDs: map[string]string{}, Now: w.g.env.Now()}
@@ -575,49 +385,4 @@ func (w *writing) results() error {
 		return nil
 	}
 	return w.view().Results(w.people())
-}
-
-// outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
-func (w *writing) outcome(wrote bool) error {
-	n := w.plan.Count()
-	bad := 0
-	var details []output.ErrorDetail
-	first := ""
-	for _, c := range w.plan.All() {
-		if c.Verdict != offsets.Write || c.Verified {
-			continue
-		}
-		bad++
-		reason := orElse(c.Error, string(c.Result))
-		if first == "" {
-			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
-		}
-		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
-	}
-	for _, pg := range w.plan.Groups {
-		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
-			bad++
-			first = orElse(first, fmt.Sprintf("group %q: %s", pg.Group, orElse(pg.Error, "no answer")))
-			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
-		}
-	}
-	switch {
-	case bad == 0:
-		return nil
-	case !wrote && n.Written+n.Unknown == 0:
-		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
-	}
-	return &problem{
-		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
-		hint: w.finishing(), details: details,
-	}
-}
-
-// finishing is the command that writes what is left: partitions at their new value already are done.
-func (w *writing) finishing() string {
-	line := []string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}
-	if w.road.create {
-		line = append(line, "--create")
-	}
-	return commandLine(line)
 }

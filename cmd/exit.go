@@ -161,3 +161,10 @@ func list(texts []string, most int) string {
 	}
 	return strings.Join(texts, "; ")
 }
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

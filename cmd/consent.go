@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// consent settles what is to be asked about: by a person's answer, or under --execute by refusing it.
+func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
+	if w.road.execute {
+		w.plan = w.plan.Settle(false)
+		if err := w.refused(shot, w.plan); err != nil {
+			return err
+		}
+		return nil
+	}
+	fmt.Fprint(w.g.env.Stderr, w.view().Prompt())
+	yes, err := w.g.answer(ctx)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return &problem{code: exitFailed, text: "not confirmed; nothing was written"}
+	}
+	w.plan = w.plan.Settle(true)
+	return nil
+}
+
+// answer reads a line from the person; anything but yes is no.
+func (g *global) answer(ctx context.Context) (bool, error) {
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n')
+		lines <- line
+	}()
+	select {
+	case line := <-lines:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true, nil
+		}
+		return false, nil
+	case <-ctx.Done():
+		fmt.Fprintln(g.env.Stderr)
+		return false, ctx.Err()
+	}
+}
+

@@ -1,0 +1,59 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// waitEmpty looks again until no group is active, or the time is up; then the road refuses as it does without waiting.
+func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
+	until := w.g.env.Now().Add(time.Duration(w.road.waitEmpty))
+	for told := false; slices.ContainsFunc(shot.Groups, offsets.Group.Active) && w.g.env.Now().Before(until); told = true {
+		if !told {
+			w.g.note("waiting up to %s for the members to leave", time.Duration(w.road.waitEmpty))
+		}
+		if err := wait(ctx, min(time.Second, time.Duration(w.road.waitEmpty))); err != nil {
+			return shot, err
+		}
+		var err error
+		if shot, err = w.g.look(ctx, w.scope, o); err != nil {
+			return shot, err
+		}
+	}
+	return shot, nil
+}
+
+// watchIdle compares two looks, one at each end of the time: a job without members betrays itself by what it saves.
+func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
+	w.g.note("watching both sides for %s", time.Duration(w.road.idle))
+	if err := wait(ctx, time.Duration(w.road.idle)); err != nil {
+		return before, err
+	}
+	after, err := w.g.look(ctx, w.scope, o)
+	if err != nil {
+		return after, err
+	}
+	if moved := offsets.Moved(before, after); len(moved) > 0 {
+		return after, &problem{
+			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), time.Duration(w.road.idle)),
+			hint: "stop the job first",
+		}
+	}
+	return after, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+

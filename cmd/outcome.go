@@ -1,0 +1,147 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/output"
+)
+
+// refused turns the refusals of a plan into an error, unless --partial lets the rest go on.
+func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
+	if w.road.partial && plan.Count().Write+plan.Count().Ask > 0 {
+		return nil
+	}
+	if p := refusal(shot, plan); p != nil {
+		p.text += "; nothing was written"
+		return p
+	}
+	return nil
+}
+
+// leftOut is the error of a partial run at its end: what was refused was not written. shot is the first look: it knows of
+// brokers whose groups are missing.
+func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
+	p := refusal(shot, plan)
+	if p == nil {
+		return nil
+	}
+	if n := plan.Count(); plan.Applied && n.Write == 0 {
+		p.text += "; nothing was written" // refused at the very last look
+		return p
+	}
+	p.code, p.text = exitPartly, "left out: "+p.text
+	return p
+}
+
+// refusal is the problem that names what a plan refuses, nil if it refuses nothing.
+func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
+	var texts, choices []string
+	var details []output.ErrorDetail
+	add := func(text, choice string) {
+		texts = append(texts, text)
+		if choice = spelled(choice); choice != "" && !slices.Contains(choices, choice) {
+			choices = append(choices, choice)
+		}
+	}
+	code, unreachable := exitRefused, 0
+	for _, t := range shot.Troubles {
+		add("groups may be missing: "+t.Reason, "")
+	}
+	for _, pg := range plan.Groups {
+		if pg.Refusal != "" {
+			add(pg.Refusal, pg.Choice)
+			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
+		}
+		if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
+			unreachable++
+		}
+		for _, c := range pg.Changes {
+			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
+				continue
+			}
+			at := fmt.Sprintf("%s %d", c.Topic, c.Partition)
+			if len(plan.Groups) > 1 {
+				at = fmt.Sprintf("group %q %s", pg.Group, at)
+			}
+			if c.Old.Offset != offsets.None {
+				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
+			}
+			add(at+": "+c.Reason, c.Choice)
+			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if unreachable == len(plan.Groups) {
+		code = exitUnreachable
+	}
+	hint := "--partial writes the rest"
+	if len(choices) > 0 {
+		hint = "add " + strings.Join(choices, "; ")
+	} else if plan.Count().Write == 0 {
+		hint = ""
+	}
+	return &problem{code: code, text: list(texts, 3), hint: hint, details: details}
+}
+
+// spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.
+func spelled(choice string) string {
+	flag, values, _ := strings.Cut(choice, " ")
+	if values == "" {
+		return choice
+	}
+	ways := strings.Split(values, "|")
+	for i, v := range ways {
+		ways[i] = flag + " " + v
+	}
+	return strings.Join(ways, ", or ")
+}
+
+// outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
+func (w *writing) outcome(wrote bool) error {
+	n := w.plan.Count()
+	bad := 0
+	var details []output.ErrorDetail
+	first := ""
+	for _, c := range w.plan.All() {
+		if c.Verdict != offsets.Write || c.Verified {
+			continue
+		}
+		bad++
+		reason := orElse(c.Error, string(c.Result))
+		if first == "" {
+			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
+		}
+		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
+	}
+	for _, pg := range w.plan.Groups {
+		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
+			bad++
+			first = orElse(first, fmt.Sprintf("group %q: %s", pg.Group, orElse(pg.Error, "no answer")))
+			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
+		}
+	}
+	switch {
+	case bad == 0:
+		return nil
+	case !wrote && n.Written+n.Unknown == 0:
+		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
+	}
+	return &problem{
+		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
+		hint: w.finishing(), details: details,
+	}
+}
+
+// finishing is the command that writes what is left: partitions at their new value already are done.
+func (w *writing) finishing() string {
+	line := []string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}
+	if w.road.create {
+		line = append(line, "--create")
+	}
+	return commandLine(line)
+}
