@@ -305,7 +305,7 @@ func TestCasesFwr(t *testing.T) {
 			{"our partition, before the last look", offsetfile.StepLock, 200, 600, 4, "0=200 1=600"},
 			{"to where we want it", offsetfile.StepLock, 500, 600, 0, "0=500 1=600"},
 			{"after the last look", "backup", 100, 700, 4, "0=100 1=700"},
-			{"during the write", offsetfile.StepSync, 100, 700, 1, "0=100 1=700"},
+			{"during the write", offsetfile.StepSync, 100, 700, 4, "0=100 1=700"},
 		} {
 			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).save("billing", "orders", 100, 600)
 			ran := ""
@@ -353,7 +353,8 @@ func TestCasesFwr(t *testing.T) {
 				}
 				return nil
 			}
-			w.run(clamp(w)...).exits(1).says("nothing was written")
+			code := map[string]int{offsetfile.StepSync: 4}[step] // gone while the content is compared a last time: changed
+			w.run(clamp(w)...).exits(max(code, 1)).says("nothing was written")
 			if _, err := os.Stat(filepath.Join(w.store, "billing")); err == nil {
 				t.Errorf("removed at %s, and there again", step)
 			}

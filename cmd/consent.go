@@ -49,4 +49,3 @@ func (g *global) answer(ctx context.Context) (bool, error) {
 		return false, ctx.Err()
 	}
 }
-

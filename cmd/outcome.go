@@ -104,7 +104,7 @@ func spelled(choice string) string {
 // outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
 func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
-	bad := 0
+	bad, refused := 0, 0
 	var details []output.ErrorDetail
 	first := ""
 	for _, c := range w.plan.All() {
@@ -112,6 +112,9 @@ func (w *writing) outcome(wrote bool) error {
 			continue
 		}
 		bad++
+		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
+			refused++
+		}
 		reason := orElse(c.Error, string(c.Result))
 		if first == "" {
 			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
@@ -128,6 +131,8 @@ func (w *writing) outcome(wrote bool) error {
 	switch {
 	case bad == 0:
 		return nil
+	case !wrote && n.Written+n.Unknown == 0 && refused == bad:
+		return &problem{code: exitRefused, text: first + "; nothing was written", details: details}
 	case !wrote && n.Written+n.Unknown == 0:
 		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
 	}

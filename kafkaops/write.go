@@ -268,7 +268,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 		case code == wire.CodeRequestTimedOut: // it may have been stored by too few brokers
 			ch.Result, ch.Error, ok = offsets.Unverified, wire.CodeText(code), false
 		case active(code):
-			ch.Result, ch.Error, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", false
+			ch.Result, ch.Error, ch.Refused, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", true, false
 		case code == wire.CodeTopicAuthorization:
 			ch.Result, ch.Error = offsets.Failed, troubleCode(code, "READ on topic "+ch.Topic).Reason
 		case code == wire.CodeGroupAuthorization:

@@ -95,6 +95,9 @@ func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets
 		case err != nil:
 			stopped = err.Error()
 			set(topic, offsets.Failed, stopped)
+			for _, i := range byTopic[topic] {
+				changes[i].Refused = errors.Is(err, errChanged)
+			}
 		default:
 			set(topic, offsets.Written, "")
 		}

@@ -105,7 +105,10 @@ type Change struct {
 	Repeats   int64  // records that the change makes the job read again, at most
 	Result    Result // "" until applied
 	Error     string // why, for Failed and NotTried; for Written what is uncertain about it (in place, but perhaps not durable)
+	Refused   bool   // Failed because the other end would not have it: members in the group, a file changed meanwhile
 	Verified  bool   // read back and found as planned
+
+	strange string // while planning: what a number that stays is recorded for anew
 }
 
 // Counts sums a plan up.
@@ -378,8 +381,12 @@ func (g PlanGroup) Confirm(confirmed func(Key, Value) bool) PlanGroup {
 		if c.Verdict != Write || c.Side != Committed || c.New.Offset == None || c.New.Epoch == None || confirmed(c.Key, c.New) {
 			continue
 		}
-		g.Changes[i].Reason += fmt.Sprintf("; leader epoch %d left out: the cluster does not confirm it", c.New.Epoch)
-		g.Changes[i].New.Epoch = None
+		c.Reason += fmt.Sprintf("; leader epoch %d left out: the cluster does not confirm it", c.New.Epoch)
+		c.New.Epoch = None
+		if c.Old == c.New { // the epoch was all that would have changed
+			c.Verdict, c.Rewrite = Keep, false
+		}
+		g.Changes[i] = c
 	}
 	return g
 }

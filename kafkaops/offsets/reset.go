@@ -58,10 +58,22 @@ func Reset(s Snapshot, p ResetPolicy) Plan {
 // begin is the change of a row that nothing is decided about yet.
 func begin(r Row, side Side, cluster string) Change {
 	e := r.Entry(side)
+	st := Judge(e, r.Range, cluster)
 	return Change{
-		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: Judge(e, r.Range, cluster).Condition,
+		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: st.Condition, strange: st.strange(),
 		Old: ValueOf(e), New: ValueOf(e), Target: Fixed, Verdict: Keep,
 	}
+}
+
+// strange says what a number that stays would have to be recorded for anew, "" if it is where it belongs.
+func (s State) strange() string {
+	switch {
+	case s.Foreign:
+		return "recorded for this cluster"
+	case s.Identity == Recreated:
+		return "recorded for the topic as it is now"
+	}
+	return ""
 }
 
 func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
@@ -95,9 +107,9 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		}
 		return c.aim(r, Value{Offset: found.Offset, Epoch: None}, "first record at or after "+p.From, true)
 	case AimShift:
-		return c.shift(r, p.N)
+		return c.shift(s, r, p.N)
 	case AimCurrent:
-		return c.current(r, e)
+		return c.current(s, r, e)
 	case AimSafe:
 		return c.safe(s, r)
 	}
@@ -142,13 +154,22 @@ func (c Change) same() Change {
 		c.Rewrite = true
 		return c
 	}
+	if c.strange != "" {
+		c.Reason += "; the same number, " + c.strange
+		c.Rewrite = true
+		return c
+	}
 	c.Verdict, c.Reason, c.New = Keep, c.Reason+": already there", c.Old
 	return c
 }
 
-func (c Change) shift(r Row, by int64) Change {
+// shift moves a number by a distance, within the range. It has to be a number of this log.
+func (c Change) shift(s Snapshot, r Row, by int64) Change {
 	if c.Old.Offset == None {
 		return c.refuse("there is no offset to shift", "")
+	}
+	if reason, choice := notComparable(s, r, r.Entry(c.Side), string(c.Side)); reason != "" {
+		return c.refuse(reason, choice)
 	}
 	to := c.Old.Offset + by
 	switch { // the sum of two large numbers must not come round
@@ -169,9 +190,12 @@ func (c Change) shift(r Row, by int64) Change {
 }
 
 // current keeps the number as far as it is in range, and drops its leader epoch, which may be one that sends consumers back.
-func (c Change) current(r Row, e Entry) Change {
+func (c Change) current(s Snapshot, r Row, e Entry) Change {
 	if e.Presence != Present {
 		return c.refuse("there is no offset", "")
+	}
+	if reason, choice := notComparable(s, r, e, string(c.Side)); reason != "" {
+		return c.refuse(reason, choice)
 	}
 	return c.aim(r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
 }

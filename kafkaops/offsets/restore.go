@@ -73,7 +73,7 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 		return c.refuse(r.Range.gone(), "")
 	case !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID && !p.KeepRecreated:
 		return c.refuse("the topic was recreated since the backup", "--recreated keep")
-	case now.Offset == br.Old.Offset && now.Metadata == br.Old.Metadata && now.TopicID == br.Old.TopicID && now.Cluster == br.Old.Cluster:
+	case now == c.New:
 		c.Reason = "already as in the backup"
 		return c
 	case now.Offset != br.Written.Offset && !p.OverwriteMoved:
