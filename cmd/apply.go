@@ -294,6 +294,7 @@ func (w *writing) write(ctx context.Context) {
 	for i, pg := range w.plan.Groups {
 		switch {
 		case failed != "":
+		case pg.Whole && pg.Result == offsets.Already:
 		case pg.Whole && pg.Refusal == "":
 			result, why := w.g.session.cluster.DeleteGroup(ctx, pg.Group)
 			pg = pg.Deleted(result, why)

@@ -122,7 +122,7 @@ func (w *writing) outcome(wrote bool) error {
 		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}
 	for _, pg := range w.plan.Groups {
-		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
+		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			bad++
 			first = orElse(first, fmt.Sprintf("group %q: %s", pg.Group, orElse(pg.Error, "no answer")))
 			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})

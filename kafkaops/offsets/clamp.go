@@ -56,7 +56,9 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %s readable from earliest %d",
 			e.TopicID, r.Range.TopicID, Thousands(r.Range.Readable()), r.Range.Earliest), "--recreated end|earliest|keep")
 	case st.Identity == Recreated && p.Recreated != Fixed:
-		return c.to(r, p.Recreated, "the topic was recreated")
+		c = c.to(r, p.Recreated, "the topic was recreated")
+		c.Rewrite = c.New.Offset == c.Old.Offset // by chance
+		return c
 	}
 	switch st.Condition {
 	case Low:

@@ -12,7 +12,7 @@ import (
 func Gate(p Plan, s Snapshot, create bool) Plan {
 	closed := map[string]PlanGroup{}
 	for i, pg := range p.Groups {
-		if !pg.writes(Stored) && !pg.writes(Committed) && !pg.Whole {
+		if !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
 			continue
 		}
 		g, _ := s.Group(pg.Group)
@@ -26,16 +26,17 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 		}
 	}
 	return p.eachOf(func(group string, c Change) Change {
-		if pg, ok := closed[group]; ok && (c.Verdict == Write || c.Verdict == Ask) {
+		if pg, ok := closed[group]; ok && (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
 			return c.refuse(pg.Refusal, pg.Choice)
 		}
 		return c
 	})
 }
 
+// writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {
-		if c.Side == side && (c.Verdict == Write || c.Verdict == Ask) {
+		if c.Side == side && (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
 			return true
 		}
 	}

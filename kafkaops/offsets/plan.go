@@ -166,7 +166,7 @@ func (p Plan) ToDo() int {
 	return todo
 }
 
-// bare reports a group that is to be deleted and has no commit of which a change would tell.
+// bare reports a group that is to be deleted and has no commit (left) of which a change would tell.
 func (g PlanGroup) bare() bool {
 	return g.Whole && g.Refusal == "" && !g.writes(Committed)
 }
@@ -244,7 +244,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c
 		case row.Range.Gone() && c.Target != Restored:
 			return c.refuse("gone since the plan: "+row.Range.gone(), "")
-		case !row.Range.Known() && !row.Range.Gone():
+		case !row.Range.Known() && c.Target != Restored:
 			return c.refuse("the fresh look failed: "+orElse(row.Range.Reason, "no reason given"), "")
 		}
 		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
@@ -353,6 +353,9 @@ func Resume(p Plan, s Snapshot) Plan {
 		p.Groups[i].Refusal, p.Groups[i].Choice, p.Groups[i].Result, p.Groups[i].Error = "", "", "", ""
 		if g, ok := s.Group(p.Groups[i].Group); ok {
 			p.Groups[i].State, p.Groups[i].Type = g.State, g.Type
+			if p.Groups[i].Whole && g.Existence == Missing {
+				p.Groups[i].Result = Already
+			}
 		}
 	}
 	return Recheck(p, s).eachOf(func(group string, c Change) Change {
