@@ -185,8 +185,6 @@ func (c *Cluster) Produce(ctx context.Context, topic string, n int, partitions .
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.ProducerLinger(5*time.Millisecond),
-		kgo.DisableIdempotentWrite(), // no producer state: the log holds our records and nothing else
-		kgo.MaxProduceRequestsInflightPerBroker(1),
 		kgo.MaxBufferedRecords(len(records)+1), // few large batches
 	)...)
 	if err != nil {
