@@ -223,9 +223,8 @@ func TestDelayed(t *testing.T) {
 
 func TestPrevious(t *testing.T) {
 	ctx := t.Context()
-	own, err := live.Kafka(ctx, live.Previous, 1)
+	own, err := previous()
 	must(t, err)
-	defer own.Stop()
 	must(t, own.CreateTopic(ctx, "orders", 2))
 	must(t, own.Produce(ctx, "orders", 10))
 	must(t, own.DeleteRecords(ctx, "orders", 0, 4))
@@ -254,9 +253,8 @@ func TestPrevious(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	stdout, stderr, code := gtoffset(t, "version")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "gtoffset") {
-		t.Errorf("gtoffset version: got exit %d, stdout %q, stderr %q", code, stdout, stderr)
+	if r := gtoffset(t, "version").exits(0).prints("gtoffset"); r.err != "" {
+		t.Errorf("something on stderr\n%v", r)
 	}
 }
 

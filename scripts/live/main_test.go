@@ -3,9 +3,7 @@
 package live_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,10 +21,16 @@ import (
 // and one that harms a broker starts its own cluster.
 var cluster *live.Cluster
 
+// previous starts one node of the release before 4.0, which all tests share, too, when the first needs it.
+var previous func() (*live.Cluster, error)
+
 // work is a folder of this run's own: the binary lies there.
 var work string
 
 func TestMain(m *testing.M) {
+	if step := os.Getenv(envKill); step != "" {
+		os.Exit(killedAt(step))
+	}
 	os.Exit(func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -42,6 +46,19 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer c.Stop()
+		all, end := context.WithCancel(ctx) // of whatever starts later
+		var old *live.Cluster
+		previous = sync.OnceValues(func() (*live.Cluster, error) {
+			var err error
+			old, err = live.Kafka(all, live.Previous, 1)
+			return old, err
+		})
+		defer func() {
+			end()
+			if old != nil {
+				old.Stop()
+			}
+		}()
 		defer context.AfterFunc(ctx, func() { // interrupted
 			c.Stop()
 			os.RemoveAll(work)
@@ -62,40 +79,6 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
-
-// gtoffset runs the real binary against the shared cluster, without a terminal and with a state folder of the test's own.
-func gtoffset(t *testing.T, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	return program{}.run(t, args...)
-}
-
-// program is what a run of the binary differs in from the usual one.
-type program struct {
-	Env   []string // added to the usual
-	Dir   string
-	Stdin string
-}
-
-func (p program) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	path, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.Stdin, cmd.Dir = &out, &errs, strings.NewReader(p.Stdin), p.Dir
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"),
-		"HOME=" + home(t),
-		"GTOFFSET_BOOTSTRAP_SERVER=" + cluster.Bootstrap(),
-	}, p.Env...)
-	err = cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatalf("gtoffset %s: %v", strings.Join(args, " "), err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
-}
 
 // homes has each test's home folder, where its runs keep their backups.
 var homes sync.Map
