@@ -132,6 +132,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	// From version 10 on OffsetFetch answers with topic ids alone, and OffsetCommit wants them.
 	versions.SetMaxKeyVersion(kmsg.OffsetFetch.Int16(), 9)
 	versions.SetMaxKeyVersion(kmsg.OffsetCommit.Int16(), 9)
+	versions.SetMaxKeyVersion(kmsg.StreamsGroupHeartbeat.Int16(), 0) // not in the table yet
 	c.client, err = kgo.NewClient(c.options(kgo.MaxVersions(versions))...)
 	if err != nil {
 		return nil, err

@@ -144,6 +144,11 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string) error {
 	return nil
 }
 
+// Request sends any request to one broker.
+func (c *Cluster) Request(ctx context.Context, broker int32, q kmsg.Request) (kmsg.Response, error) {
+	return c.client.Broker(int(broker)).Request(ctx, q)
+}
+
 // A Kind of group, as ListGroups names it.
 type Kind string
 
