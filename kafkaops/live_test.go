@@ -5,12 +5,10 @@ package kafkaops_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,6 +82,7 @@ func (r *real) join(t *testing.T, group, topic string, opts ...kgo.Opt) (leave f
 	return leave
 }
 
+// It is for releases that scripts/live does not start: there the same is tested on the current and the previous one.
 func TestLive(t *testing.T) {
 	r := live(t)
 	newest := strings.HasPrefix(r.version, "4.")
@@ -268,61 +267,6 @@ func poll(t *testing.T, f func() bool) {
 	}
 }
 
-// GTOFFSET_TEST_PID is the process of the first broker listed. It is stopped for one look.
-func TestLiveFrozen(t *testing.T) {
-	r := live(t)
-	pid, err := strconv.Atoi(os.Getenv("GTOFFSET_TEST_PID"))
-	if err != nil {
-		t.Skip("GTOFFSET_TEST_PID is not set")
-	}
-	topic := "frozen-" + r.suffix
-	r.create(t, topic, 12)
-	w, _ := r.connect(t)
-	ctx := within(t)
-	var names []string
-	for i := range 12 {
-		names = append(names, fmt.Sprint("frozen-", r.suffix, "-", i))
-		var changes []offsets.Change
-		for p := range int32(12) {
-			changes = append(changes, to(topic, p, 0, ""))
-		}
-		for _, ch := range w.WriteCommits(ctx, names[i], changes) {
-			if ch.Result != offsets.Written {
-				t.Fatalf("%v: %s %s", ch.Key, ch.Result, ch.Error)
-			}
-		}
-	}
-	p, err := os.FindProcess(pid)
-	must(t, err)
-	must(t, p.Signal(syscall.SIGSTOP))
-	defer p.Signal(syscall.SIGCONT)
-	c, n := r.connect(t)
-	start := time.Now()
-	groups, ranges := describe(t, c, names...)
-	took := time.Since(start)
-	must(t, p.Signal(syscall.SIGCONT))
-	away, unknown := 0, 0
-	for _, g := range groups {
-		if g.Trouble != nil {
-			away++
-			if !g.Trouble.Unreachable || !strings.Contains(g.Trouble.Reason, "did not answer within 2s") {
-				t.Errorf("%s: %+v", g.ID, g.Trouble)
-			}
-		} else if len(g.Commits) != 12 {
-			t.Errorf("%+v", g)
-		}
-	}
-	for _, x := range ranges.Topics[topic].Ranges {
-		if !x.Known() {
-			unknown++
-		}
-	}
-	t.Logf("%v, %d groups away, %d ranges unknown, %d connections", took, away, unknown, n.Dials())
-	if took > 3*time.Second || away == 12 || unknown == 0 || unknown == 12 {
-		t.Errorf("%v, %d groups away, %d ranges unknown", took, away, unknown)
-	}
-}
-
 // A user without any right, on the secure cluster of wire's live test: what is refused is named, with the right that is missing.
 func TestLiveDenied(t *testing.T) {
 	host, portText, err := net.SplitHostPort(os.Getenv("GTOFFSET_TEST_SECURE"))
@@ -359,38 +303,5 @@ func TestLiveDenied(t *testing.T) {
 	}
 	if got := c.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 6, "")}); got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "on group "+group) {
 		t.Errorf("write: %q", results(got))
-	}
-}
-
-// GTOFFSET_TEST_PIDS lists the processes of brokers 1, 2, 3. The one that coordinates the group is killed, for good, and a write
-// waits until another one does: a killed broker stays named as coordinator for 9 s.
-func TestLiveKilledCoordinator(t *testing.T) {
-	pids := strings.Split(os.Getenv("GTOFFSET_TEST_PIDS"), ",")
-	if len(pids) != 3 {
-		t.Skip("GTOFFSET_TEST_PIDS is not set")
-	}
-	r := live(t)
-	topic, group := "killed-"+r.suffix, "killed-"+r.suffix
-	r.create(t, topic, 3)
-	c := kafkaops.New(kafkaops.Config{Bootstrap: r.addrs, Wire: wire.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil))}})
-	t.Cleanup(c.Close)
-	ctx := within(t)
-	if got := c.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 1, "")}); got[0].Result != offsets.Written {
-		t.Fatalf("got %q", results(got))
-	}
-	groups, _, err := c.Groups(ctx, []string{group}, nil)
-	must(t, err)
-	pid, err := strconv.Atoi(pids[groups[0].Coordinator-1])
-	must(t, err)
-	must(t, syscall.Kill(pid, syscall.SIGKILL))
-	start := time.Now()
-	got := c.WriteCommits(ctx, group, []offsets.Change{to(topic, 0, 2, "")})
-	t.Logf("%q after %v", results(got), time.Since(start))
-	if got[0].Result != offsets.Written {
-		t.Errorf("got %q", results(got))
-	}
-	commits, trouble := c.Commits(ctx, group, []offsets.Key{key(topic, 0)})
-	if commits[key(topic, 0)].Offset != 2 || trouble != nil {
-		t.Errorf("read back %+v %+v", commits, trouble)
 	}
 }
