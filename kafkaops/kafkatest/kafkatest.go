@@ -375,6 +375,19 @@ func (b *Broker) Produce(topic string, partition int32, values ...string) error 
 	return b.admin.ProduceSync(ctx, rs...).FirstErr()
 }
 
+// ProduceAt appends one record for each time, with that timestamp and in a batch of its own.
+func (b *Broker) ProduceAt(topic string, partition int32, times ...time.Time) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	for _, at := range times {
+		r := &kgo.Record{Topic: topic, Partition: partition, Value: []byte("x"), Timestamp: at}
+		if err := b.admin.ProduceSync(ctx, r).FirstErr(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SetRange makes a partition reach from earliest to end, which may be large numbers: it takes two small requests. The records
 // cannot be read. The end can only grow.
 func (b *Broker) SetRange(topic string, partition int32, earliest, end int64) error {

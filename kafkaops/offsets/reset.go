@@ -92,9 +92,9 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	}
 	switch p.Aim {
 	case AimEarliest:
-		return c.to(r, ToEarliest, "earliest").same()
+		return c.asked(r, ToEarliest, "earliest")
 	case AimLatest:
-		return c.to(r, ToEnd, "end").same()
+		return c.asked(r, ToEnd, "end")
 	case AimOffset:
 		return c.aim(r, Value{Offset: p.N, Epoch: None}, "as asked", p.Clamp)
 	case AimTime:
@@ -103,7 +103,7 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		case found.Reason != "":
 			return c.refuse("unknown: "+found.Reason, "")
 		case found.Offset == None:
-			return c.to(r, ToEnd, "no record at or after "+p.From+": end").same()
+			return c.asked(r, ToEnd, "no record at or after "+p.From+": end")
 		}
 		return c.aim(r, Value{Offset: found.Offset, Epoch: None}, "first record at or after "+p.From, true)
 	case AimShift:
@@ -121,6 +121,13 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		from, what = r.Committed, "the commits"
 	}
 	return c.from(s, r, from, what, p.Clamp)
+}
+
+// asked makes the change a write to one end of the range, which was asked for.
+func (c Change) asked(r Row, t Target, why string) Change {
+	c = c.to(r, t, why)
+	c.Clamped = false
+	return c.same()
 }
 
 // aim makes the change a write of a value that was chosen, not measured.

@@ -76,7 +76,7 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	case now == c.New:
 		c.Reason = "already as in the backup"
 		return c
-	case now.Offset != br.Written.Offset && !p.OverwriteMoved:
+	case now.Offset != br.Written.Offset && !now.sameButEpoch(c.New) && !p.OverwriteMoved:
 		return c.refuse(fmt.Sprintf("moved since the backup: it was set to %s and is %s", number(br.Written.Offset), number(now.Offset)), "--moved overwrite")
 	}
 	c.Verdict, c.Reason = Write, "as before"
@@ -92,4 +92,10 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 		}
 	}
 	return c
+}
+
+// sameButEpoch reports values that differ by their leader epoch at most.
+func (v Value) sameButEpoch(o Value) bool {
+	v.Epoch = o.Epoch
+	return v == o
 }
