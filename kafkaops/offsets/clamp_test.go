@@ -120,7 +120,7 @@ func TestGate(t *testing.T) {
 		{"empty", func(*offsets.Group) {}, false, "", ""},
 		{"GRP-1 active", func(g *offsets.Group) {
 			g.State, g.Members = "Stable", []offsets.Member{{ClientID: "billing-1", Host: "/10.0.0.5"}}
-		}, false, `active: 1 member (billing-1 on /10.0.0.5)`, "--wait-empty 60s"},
+		}, false, `active: 1 member (billing-1 on 10.0.0.5)`, "--wait-empty 60s"},
 		{"rebalancing without members", func(g *offsets.Group) { g.State = "PreparingRebalance" }, false, "state PreparingRebalance", "--wait-empty 60s"},
 		{"GRP-10 connector", func(g *offsets.Group) {
 			g.ID, g.State, g.Members = "connect-sink1", "Stable", []offsets.Member{{ClientID: "c", Host: "h"}}

@@ -24,7 +24,7 @@ func TestDelete(t *testing.T) {
 		{name: "out of range", row: committed(known(0, 9), offsets.At(50)), verdict: offsets.Write},
 		{name: "topic gone", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(5)), verdict: offsets.Write},
 		{name: "not readable", row: committed(known(0, 9), offsets.Entry{Presence: offsets.Denied, Reason: "no right"}), verdict: offsets.Refuse, say: "no right"},
-		{name: "live, and reads the topic", row: live(committed(known(0, 9), offsets.At(5))), active: true, verdict: offsets.Refuse, say: "the group is active and reads this topic: 1 member (job on /h)"},
+		{name: "live, and reads the topic", row: live(committed(known(0, 9), offsets.At(5))), active: true, verdict: offsets.Refuse, say: "the group is active and reads this topic: 1 member (job on h)"},
 		{name: "live, and no longer reads it", row: committed(known(0, 9), offsets.At(5)), active: true, verdict: offsets.Write},
 		{name: "whole group", row: committed(known(0, 9), offsets.At(5)), whole: true, verdict: offsets.Write, say: "removed with the group"},
 		{name: "whole group, live", row: live(committed(known(0, 9), offsets.At(5))), active: true, whole: true, verdict: offsets.Refuse, say: "is active"},

@@ -64,23 +64,9 @@ func (g Group) closed(live bool) (why, choice string) {
 
 // activity names the members that keep a group active.
 func (g Group) activity() string {
-	var names []string
-	for i, m := range g.Members {
-		if i == 5 {
-			names = append(names, fmt.Sprintf("and %s more", Thousands(int64(len(g.Members)-i))))
-			break
-		}
-		names = append(names, fmt.Sprintf("%s on %s", orElse(m.ClientID, m.ID), m.Host))
-	}
-	what := Thousands(int64(len(g.Members))) + " member"
-	if len(g.Members) != 1 {
-		what += "s"
-	}
-	switch {
-	case len(names) > 0:
-		what += " (" + strings.Join(names, ", ") + ")"
-	default:
-		what = "state " + g.State
+	what := "state " + g.State
+	if len(g.Members) > 0 {
+		what = Plural(len(g.Members), "member") + " (" + g.MemberNames() + ")"
 	}
 	if strings.HasPrefix(g.ID, "connect-") {
 		what += "; a paused connector stays a member: stop it"
@@ -102,7 +88,7 @@ func (g Group) notes(at time.Time) []string {
 		notes = append(notes, fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder))
 	}
 	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < recently {
-		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; --idle 30s watches it", max(age, 0).Round(time.Second)))
+		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; --idle 30s watches it", Span(max(age, 0).Truncate(time.Second))))
 	}
 	return notes
 }

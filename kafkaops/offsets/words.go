@@ -1,23 +1,32 @@
 package offsets
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Words says everything about a row in words, problems first; "ok" if there is nothing to say.
-func (j *Judged) Words() string {
+func (j *Judged) Words() string { return j.words(nil) }
+
+// Brief is Words for a table above which the reasons in told are written out: of these only a word or two stands in the row.
+func (j *Judged) Brief(told map[string]bool) string { return j.words(told) }
+
+func (j *Judged) words(told map[string]bool) string {
 	var s sentence
 	switch rng := &j.Row.Range; {
 	case rng.Gone():
 		s.say("gone: ", rng.gone())
+	case !rng.Known() && told[rng.Reason]:
+		s.say("unknown: ", Brief(rng.Reason))
 	case !rng.Known():
 		s.say("unknown: ", orElse(rng.Reason, "no reason given"))
 	}
 	if j.store {
-		j.wordsOn(Stored, &s)
+		j.wordsOn(Stored, &s, told)
 	}
-	j.wordsOn(Committed, &s)
+	j.wordsOn(Committed, &s, told)
 	if n, ok := j.Unprocessed(); ok && j.store {
 		switch {
 		case n > 0:
@@ -39,9 +48,13 @@ func (r Row) Words(cluster string, store bool) string {
 	return j.Words()
 }
 
-func (j *Judged) wordsOn(side Side, s *sentence) {
+func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 	e, st := j.on(side)
 	if e.Problem() {
+		if told[e.Reason] {
+			s.say(string(side), " ", e.Presence.String())
+			return
+		}
 		s.say(string(side), " unknown: ", orElse(e.Reason, e.Presence.String()))
 		return
 	}
@@ -76,6 +89,28 @@ func (s *sentence) say(parts ...string) {
 	for _, part := range parts {
 		*s = append(*s, part...)
 	}
+}
+
+// Brief is the point of a reason, without addresses, times and what follows a colon, for a place where there is no room for all
+// of it: "broker 2 did not answer".
+func Brief(reason string) string {
+	for {
+		before, rest, open := strings.Cut(reason, " (")
+		_, after, closed := strings.Cut(rest, ")")
+		if !open || !closed {
+			break
+		}
+		reason = before + after
+	}
+	for _, end := range []string{"; ", " within ", " in the time that was left"} {
+		reason, _, _ = strings.Cut(reason, end)
+	}
+	point, rest, cut := strings.Cut(reason, ": ")
+	if cut && point == "unknown" { // it says nothing by itself
+		rest, _, _ = strings.Cut(rest, ": ")
+		point += ": " + rest
+	}
+	return point
 }
 
 // gone says what no longer exists.
@@ -122,6 +157,63 @@ func Thousands(n int64) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// Plural counts a noun: 1 partition, 5,000 partitions, 2 entries.
+func Plural(n int, noun string) string {
+	if n != 1 {
+		if stem, ok := strings.CutSuffix(noun, "y"); ok {
+			noun = stem + "ie"
+		}
+		noun += "s"
+	}
+	return Thousands(int64(n)) + " " + noun
+}
+
+// Span writes a time span for people, in two units at most: 12 s, 3 h 12 min, 2 d.
+func Span(d time.Duration) string {
+	if d < 0 {
+		return "-" + Span(-d)
+	}
+	if 0 < d && d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
+	for i, u := range units {
+		if d < u.size {
+			continue
+		}
+		s := fmt.Sprintf("%d %s", d/u.size, u.name)
+		if i+1 < len(units) {
+			if n := d % u.size / units[i+1].size; n > 0 {
+				s += fmt.Sprintf(" %d %s", n, units[i+1].name)
+			}
+		}
+		return s
+	}
+	return "0 s"
+}
+
+// String names a member as an operator looks for it: by its client id, or its member id, and its host.
+func (m Member) String() string {
+	host := strings.TrimPrefix(m.Host, "/") // as Kafka has it
+	return orElse(m.ClientID, m.ID) + " on " + orElse(host, "an unknown host")
+}
+
+// MemberNames names up to five of the group's members, "" if there are none.
+func (g Group) MemberNames() string {
+	var names []string
+	for i, m := range g.Members {
+		if i == 5 {
+			names = append(names, "and "+Thousands(int64(len(g.Members)-i))+" more")
+			break
+		}
+		names = append(names, m.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 func orElse(s, other string) string {
