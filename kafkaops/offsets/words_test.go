@@ -1,0 +1,46 @@
+package offsets_test
+
+import (
+	"testing"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 250 * time.Millisecond: "250 ms", 12 * time.Second: "12 s", 90 * time.Second: "1 min 30 s", time.Minute: "1 min",
+		time.Hour + 59*time.Second: "1 h", 3*time.Hour + 12*time.Minute + 5*time.Second: "3 h 12 min", 50 * time.Hour: "2 d 2 h", -time.Minute: "-1 min",
+	} {
+		if got := offsets.Span(d); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 partition": offsets.Plural(1, "partition"), "0 entries": offsets.Plural(0, "entry"), "1 entry": offsets.Plural(1, "entry"),
+		"5,000 groups": offsets.Plural(5000, "group"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	for reason, want := range map[string]string{
+		"broker 2 (kafka2:9092) did not answer within 2s":                 "broker 2 did not answer",
+		"broker 2 (kafka2:9092) did not answer in the time that was left": "broker 2 did not answer",
+		"unknown: broker 2 (kafka2:9092): connect: no route to host":      "unknown: broker 2",
+		"damaged: /s/g/t/gtoffset: line 3: \"12x\" is no offset":          "damaged",
+		"no leader": "no leader",
+		"f(x":       "f(x",
+		"":          "",
+	} {
+		if got := offsets.Brief(reason); got != want {
+			t.Errorf("%q: got %q, want %q", reason, got, want)
+		}
+	}
+}
