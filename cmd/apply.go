@@ -37,13 +37,17 @@ func (r *road) flags(c *cobra.Command) {
 	f.BoolVar(&r.dryRun, "dry-run", false, "only show the plan")
 	f.BoolVar(&r.check, "check", false, "only plan, and exit 10 if there is something to do")
 	f.BoolVar(&r.partial, "partial", false, "write what is not refused, and exit 3")
-	f.BoolVar(&r.create, "create", false, "commit for a group that does not exist yet")
 	f.Var(&r.waitEmpty, "wait-empty", "wait up to `DURATION` for the members of an active group to leave")
 	f.Var(&r.idle, "idle", "watch both sides for `DURATION` and refuse if anything moves: a job that assigns partitions by hand shows no members")
 	f.StringVar(&r.backupDir, "backup-dir", "", "`FOLDER` for backups and plans (default $XDG_STATE_HOME/gtoffset)")
 	f.BoolVar(&r.noBackup, "no-backup", false, "save no backup; the plan is saved all the same")
 	f.StringVar(&r.why, "why", "", "a `REASON` to keep in the backup")
 	formats(c, output.Table, output.JSON, output.YAML)
+}
+
+// createFlag is for the commands that can commit for a group which does not exist yet.
+func (r *road) createFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&r.create, "create", false, "commit for a group that does not exist yet")
 }
 
 // validate checks the flags against each other, and that somebody can consent.
@@ -60,13 +64,14 @@ func (r *road) validate(g *global) error {
 
 // writing is one run of the road.
 type writing struct {
-	g     *global
-	road  road
-	scope *scope
-	plan  offsets.Plan
-	fresh offsets.Snapshot
-	locks map[string]*offsetfile.Locked // by group
-	saved string                        // where the plan is kept
+	g      *global
+	road   road
+	scope  *scope
+	plan   offsets.Plan
+	fresh  offsets.Snapshot
+	locks  map[string]*offsetfile.Locked // by group
+	saved  string                        // where the plan is kept
+	inVain bool                          // members were waited for, and are still there
 }
 
 // apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
@@ -121,6 +126,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	w.write(hard)
 	wrote := w.plan.Count().Written > 0
 	w.readBack(hard)
+	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
+		w.plan.Undo = "" // there is nothing to undo
+	}
 	return errors.Join(w.results(), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
@@ -145,12 +153,12 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 		return shot, err
 	}
 	if len(w.scope.selections) == 0 {
-		if err := unknownGroups(shot); err != nil {
+		if err := w.g.unknownGroups(shot); err != nil {
 			return shot, err
 		}
 	}
 	if w.road.command != "import" { // a document names its rows itself, and refuses those that are gone
-		if err := unnamedTopics(shot, w.scope); err != nil {
+		if err := w.g.unnamedTopics(shot, w.scope); err != nil {
 			return shot, err
 		}
 	}

@@ -33,7 +33,7 @@ Exit status: 0; 1 the folder, or a backup in it, cannot be read.`,
 		Example: `  gtoffset backups
   gtoffset backups -o json
   gtoffset backups --prune 90d`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "gtoffset backups --help"),
 		RunE: func(*cobra.Command, []string) error { return runBackups(g, o) },
 	}
 	f := c.Flags()

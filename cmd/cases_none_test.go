@@ -38,7 +38,8 @@ func TestCasesNone(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{2000, 2719}, [2]int64{5, 9}).topic("other", [2]int64{0, 1}).commit("billing", "other", 1).save("billing", "orders", 1000, 10)
 		clamp := []string{"clamp", "-g", "billing", "-s", w.store, "-t", "orders", "--committed", "--missing"}
-		w.run(append(clamp, "other", "--execute")...).exits(0).prints("stored is 1000, out of range")
+		w.run(append(clamp, "other", "--execute")...).exits(4).says("stored is 10, high by 1", "--high end")
+		w.run(append(clamp, "other", "--high", "end", "--execute")...).exits(0).prints("stored is 1000, low: 1,000 expired")
 		same(t, "committed", w.committed("billing", "orders"), "0=2000 1=9")
 	})
 	t.Run("NONE-3 earliest by choice", func(t *testing.T) {

@@ -20,7 +20,7 @@ type clampOptions struct {
 }
 
 func newClamp(g *global) *cobra.Command {
-	o := &clampOptions{}
+	o := &clampOptions{sideFlags: sideFlags{both: ", or both: each is then corrected by its own value"}}
 	c := &cobra.Command{
 		Use:   "clamp",
 		Short: "Bring offsets back into what the cluster still has",
@@ -37,7 +37,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
   gtoffset clamp -g billing -s /var/lib/billing/offsets --stored --high earliest --execute
   gtoffset clamp -g billing -s /var/lib/billing/offsets --stored --committed --wait-empty 60s --execute
   gtoffset clamp --all-groups --committed --check`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g); err != nil {
 				return err
@@ -49,11 +49,12 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 	o.sideFlags.flags(c)
 	f := c.Flags()
 	f.StringVar(&o.high, "high", "", "an offset above the end goes to `end|earliest`, whatever the topic's identity")
-	f.StringVar(&o.recreated, "recreated", "", "a topic that was recreated: go to `end|earliest`, or keep the number (keep)")
+	f.StringVar(&o.recreated, "recreated", "", "a topic that was recreated: go to the end or to earliest, or keep the number: `end|earliest|keep`")
 	f.StringVar(&o.missing, "missing", "", "an entry that only the other side has: take the `other|earliest`")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "correct entries that were recorded for another cluster")
 	f.BoolVar(&o.salvage, "salvage", false, "read the whole lines of a damaged entry; what is lost counts as no entry")
 	o.road.flags(c)
+	o.createFlag(c)
 	return c
 }
 

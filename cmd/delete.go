@@ -28,7 +28,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 		Example: `  gtoffset delete -g billing -t old-orders --dry-run
   gtoffset delete -g billing -t orders:3 --execute
   gtoffset delete -g billing-test --whole-group --execute`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g); err != nil {
 				return err

@@ -41,7 +41,7 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
   gtoffset describe -g billing -t orders:0,4-7 -o wide
   gtoffset describe --all-groups --problems
   gtoffset describe -g billing --check --max-lag 1000 -o json`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {
 				return err
@@ -52,7 +52,7 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
 	o.flags(c)
 	f := c.Flags()
 	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok")
-	f.BoolVar(&o.check, "check", false, "exit 10 when anything is not ok")
+	f.BoolVar(&o.check, "check", false, "exit 10 when anything is out of range, gone, recreated, unreadable, or missing from a named store")
 	f.Int64Var(&o.maxLag, "max-lag", offsets.None, "exit 10 when the lag of a partition is above `N`")
 	f.Int64Var(&o.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
 	f.StringVar(&o.isolation, "isolation", "read_uncommitted", "lag to the end, or with read_committed to the last stable `OFFSET`")
@@ -94,15 +94,19 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	checks := offsets.RunChecks(shot, offsets.Limits{Healthy: o.check, MaxLag: o.maxLag, MaxUnprocessed: o.maxUnprocessed})
-	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: checks, Hint: func(grp offsets.Group) string { return g.hint(shot, grp) }}
+	limits := offsets.Limits{Healthy: o.check, MaxLag: o.maxLag, MaxUnprocessed: o.maxUnprocessed}
+	checks := offsets.RunChecks(shot, limits)
+	view := output.Describe{Snapshot: shot, Now: shot.At, Checks: checks, Hint: func(grp offsets.Group) string { return g.hint(shot, grp, &o.scope) }}
 	if o.problems {
-		view.Show = func(grp offsets.Group, r offsets.Row) bool { return !r.Healthy(shot.Origin.Cluster, grp.Store != nil) }
+		view.Show = func(grp offsets.Group, r offsets.Row) bool {
+			j := offsets.JudgeRow(&r, shot.Origin.Cluster, grp.Store != nil)
+			return !j.Healthy() || limits.Over(&j)
+		}
 	}
 	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
 		return err
 	}
-	return errors.Join(troubles(shot, &o.scope), checksError(checks))
+	return errors.Join(g.troubles(shot, &o.scope), checksError(checks))
 }
 
 // listGroups shows the groups that there are.
@@ -129,7 +133,7 @@ func listGroups(interrupt context.Context, g *global) error {
 }
 
 // troubles says what of a snapshot could not be read, as an error with its exit code; nil if all could.
-func troubles(shot offsets.Snapshot, sc *scope) error {
+func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 	var errs []error
 	errs = append(errs, missingBrokers(shot.Troubles, len(shot.Groups) > 0))
 	readable := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return grp.Trouble == nil })
@@ -149,19 +153,19 @@ func troubles(shot offsets.Snapshot, sc *scope) error {
 			errs = append(errs, &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)})
 		}
 	}
-	errs = append(errs, unknownGroups(shot))
-	errs = append(errs, unnamedTopics(shot, sc), brokenRows(shot))
+	errs = append(errs, g.unknownGroups(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), brokenRows(shot))
 	return errors.Join(errs...)
 }
 
 // unknownGroups names the groups that neither the cluster nor the store knows.
-func unknownGroups(shot offsets.Snapshot) error {
+func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	var errs []error
 	for _, grp := range shot.Groups {
 		if grp.Trouble != nil || grp.Existence != offsets.Missing || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
 			continue
 		}
-		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: "gtoffset describe lists the groups"}
+		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
 		}
@@ -194,7 +198,7 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 }
 
 // unnamedTopics refuses topics and partitions that were named but that neither the cluster nor either side knows.
-func unnamedTopics(shot offsets.Snapshot, sc *scope) error {
+func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	var unknown []string
 	for _, grp := range shot.Groups {
 		for _, r := range grp.Rows {
@@ -215,7 +219,7 @@ func unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &problem{code: exitFailed, text: list(unknown, 3), hint: "gtoffset describe -g GROUP shows the topics that a group has"}
+	return &problem{code: exitFailed, text: list(unknown, 3), hint: g.typed("describe", "-g", shot.Groups[0].ID) + " shows its topics"}
 }
 
 // brokenRows counts the partitions of which something could not be read, or that are gone.
@@ -269,8 +273,8 @@ func checksError(checks []offsets.Check) error {
 }
 
 // hint is the next step for a group, "" for none.
-func (g *global) hint(shot offsets.Snapshot, grp offsets.Group) string {
-	if hint := g.mending(shot, grp); hint != "" {
+func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
+	if hint := g.mending(shot, grp, sc); hint != "" {
 		return hint
 	}
 	ones := 0
@@ -289,38 +293,42 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group) string {
 	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
 }
 
-// mending is the command that would mend a group, "" if nothing is to be mended now.
-func (g *global) mending(shot offsets.Snapshot, grp offsets.Group) string {
+// mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
+func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
 	if grp.Active() || grp.Trouble != nil {
 		return ""
 	}
-	line := []string{"-g", grp.ID}
-	if g.bootstrap != "" {
-		line = append([]string{"-b", shot.Origin.Bootstrap}, line...)
+	line := func(command string, selections []offsets.Selection, end ...string) string {
+		words := []string{command, "-g", grp.ID}
+		for _, sel := range selections {
+			words = append(words, "-t", sel.String())
+		}
+		if g.store != "" {
+			words = append(words, "-s", g.store)
+		}
+		return g.typed(append(words, end...)...)
 	}
-	end := []string{}
-	if g.store != "" {
-		end = append(end, "-s", g.store)
+	mend := grp.Repairs(shot.Origin.Cluster)
+	switch {
+	case mend.Denied:
+		return "the store may not be read: run it as the user of the job"
+	case mend.Damaged:
+		return "to see what the whole lines of the damaged file would give: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
+	case mend.Foreign:
+		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
 	}
 	if safe := grp.Safe(shot.Origin.Cluster); len(safe) > 0 {
-		for _, sel := range safe {
-			line = append(line, "-t", sel.String())
-		}
-		return "to lose nothing that is still there: " + commandLine(slices.Concat([]string{"gtoffset", "reset"}, line, end, []string{"--to-safe", "--stored", "--committed"}))
+		return "to lose nothing that is still there: " + line("reset", safe, "--to-safe", "--stored", "--committed")
 	}
-	sides, topics, recreated := grp.Repairs(shot.Origin.Cluster)
-	if len(sides) == 0 {
+	if len(mend.Sides) == 0 {
 		return ""
 	}
-	for _, t := range topics {
-		line = append(line, "-t", t)
-	}
-	for _, side := range sides {
+	var end []string
+	for _, side := range mend.Sides {
 		end = append(end, "--"+string(side))
 	}
-	why := "to bring it back into range: "
-	if recreated {
-		why, end = "to read the new topic from its beginning: ", append(end, "--recreated", "earliest")
+	if mend.Recreated {
+		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
 	}
-	return why + commandLine(slices.Concat([]string{"gtoffset", "clamp"}, line, end))
+	return "to bring it back into range: " + line("clamp", sc.selections, end...)
 }

@@ -111,6 +111,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitInterrupted, text: "interrupted"}
 	case errors.As(err, &format):
 		return problem{code: exitUsage, text: err.Error()}
+	case errors.Is(err, offsetfile.ErrRootIsGroup):
+		return problem{code: exitUsage, text: err.Error(), hint: "name the folder above it"}
 	case errors.Is(err, offsetfile.ErrRootIsFile):
 		return problem{code: exitUsage, text: err.Error(), hint: "name the folder that holds GROUP/TOPIC/gtoffset"}
 	case errors.Is(err, offsetfile.ErrNoRoot):

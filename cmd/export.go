@@ -46,7 +46,7 @@ group.`,
   gtoffset export -g billing -s /var/lib/billing/offsets --stored -o yaml
   gtoffset export -g billing -t orders -o spark
   gtoffset export -g billing -o gtoffset /var/lib/billing/new`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1, "name one file or folder, or none for stdout"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.target = args[0]
@@ -102,8 +102,8 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	}
 	doc, left := exportOf(shot, sides[0])
 	doc.Tool = "gtoffset " + version
-	for _, loss := range doc.Losses(format) {
-		g.note("%s cannot hold all: %s", format, loss)
+	if losses := doc.Losses(format); len(losses) > 0 {
+		g.note("%s cannot hold all; left out: %s", format, strings.Join(losses, "; "))
 	}
 	if format == exchange.File && o.target != "" {
 		err = g.exportFolder(ctx, o.target, doc)
@@ -113,7 +113,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(troubles(shot, &o.scope), left)
+	return errors.Join(g.troubles(shot, &o.scope), left)
 }
 
 // exportOf is the document of one side, and what had to be left out of it.

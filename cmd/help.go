@@ -127,6 +127,22 @@ func wrap(text string, n int) []string {
 	return append(lines, line)
 }
 
+// takes checks the number of arguments; hint says what to write instead, with %s for the first that is too many.
+func takes(least, most int, hint string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage(c.CommandPath()+" wants an argument: "+strings.TrimPrefix(c.Use, c.Name()+" "), hint)
+		case len(args) > most:
+			if strings.Contains(hint, "%s") {
+				hint = fmt.Sprintf(hint, quote(args[most]))
+			}
+			return usage(c.CommandPath()+" takes "+[]string{"no argument", "one argument"}[most], hint)
+		}
+		return nil
+	}
+}
+
 func unknownCommand(c *cobra.Command, name string) error {
 	hint := "gtoffset --help lists the commands"
 	c.SuggestionsMinimumDistance = 2 // letters apart

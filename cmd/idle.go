@@ -24,6 +24,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 			return shot, err
 		}
 	}
+	w.inVain = slices.ContainsFunc(shot.Groups, offsets.Group.Active)
 	return shot, nil
 }
 

@@ -49,7 +49,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
   gtoffset import plan.json --execute
   gtoffset import offsets.csv -g billing --committed --clamp --dry-run
   gtoffset export --stored -s /old -g billing | gtoffset import - --stored -s /new --execute`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1, "name one file, one folder, or - for stdin"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.source = args[0]
 			if err := o.validate(g); err != nil {
@@ -70,6 +70,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "the document may be of another cluster; its topic ids then prove nothing, and its offsets are not translated")
 	f.BoolVar(&o.stale, "stale", false, "apply a plan that is older than an hour")
 	o.road.flags(c)
+	o.createFlag(c)
 	return c
 }
 

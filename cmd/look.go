@@ -96,6 +96,9 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
+	if sc.pattern != nil && len(groups) == 0 && len(troubles) == 0 {
+		return shot, &problem{code: exitFailed, text: fmt.Sprintf("no group matches %q", sc.regex), hint: g.typed("describe") + " lists the groups; the whole name must match"}
+	}
 	shot.Troubles = troubles
 	held := make([]offsetfile.Holding, len(groups))
 	if s.store != nil {

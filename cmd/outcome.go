@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/output"
@@ -16,6 +17,10 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	}
 	if p := refusal(shot, plan); p != nil {
 		p.text += "; nothing was written"
+		if w.inVain {
+			p.text = fmt.Sprintf("waited %s in vain: %s", time.Duration(w.road.waitEmpty), p.text)
+			p.hint = "stop the members first"
+		}
 		return p
 	}
 	return nil

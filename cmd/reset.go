@@ -26,11 +26,12 @@ type resetOptions struct {
 	toDatetime, byDuration, fromGroup string
 
 	aim     offsets.Aim
+	back    bool // by a duration
 	instant time.Time
 }
 
 func newReset(g *global) *cobra.Command {
-	o := &resetOptions{}
+	o := &resetOptions{sideFlags: sideFlags{both: ", or both"}}
 	c := &cobra.Command{
 		Use:   "reset",
 		Short: "Move offsets to a place that you name",
@@ -46,7 +47,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
   gtoffset reset -g billing -t orders --to-datetime 2026-11-29T12:00:00Z --execute
   gtoffset reset -g billing --all-topics -s /var/lib/billing/offsets --to-safe --stored --committed
   gtoffset reset -g billing-copy -t orders --from-group billing --create --execute`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {
 				return err
@@ -72,6 +73,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 	f.StringVar(&o.fromGroup, "from-group", "", "what the other `GROUP` has committed")
 	f.BoolVar(&o.clamp, "clamp", false, "bring a target that is out of range into it, instead of refusing it")
 	o.road.flags(c)
+	o.createFlag(c)
 	return c
 }
 
@@ -95,7 +97,10 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 		}
 	}
 	slices.Sort(given)
+	o.back = c.Flags().Changed("by-duration")
 	switch {
+	case c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime"):
+		return usage("--timezone belongs to --to-datetime", "leave it out")
 	case len(given) == 0:
 		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --from-group GROUP")
 	case len(given) > 1:
@@ -139,7 +144,7 @@ func (o *resetOptions) validateAim(g *global) error {
 // resolve turns the time or the duration into an instant.
 func (o *resetOptions) resolve(g *global) error {
 	now := g.env.Now()
-	if o.byDuration != "" {
+	if o.back {
 		back, err := parseBack(o.byDuration)
 		if err != nil {
 			return usage("--by-duration "+err.Error(), "")
@@ -161,6 +166,11 @@ func (o *resetOptions) resolve(g *global) error {
 }
 
 func runReset(ctx context.Context, g *global, o *resetOptions) error {
+	if o.aim == offsets.AimGroup {
+		if err := o.followGroup(ctx, g); err != nil {
+			return err
+		}
+	}
 	if o.aim == offsets.AimTime {
 		g.note("to the first record at or after %s; older records may follow it", sayInstant(o.instant))
 	}
@@ -184,6 +194,24 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 		}
 		return offsets.Reset(shot, policy), nil
 	})
+}
+
+// followGroup makes sure that the other group is there; --all-topics are then its topics.
+func (o *resetOptions) followGroup(ctx context.Context, g *global) error {
+	shot, err := g.look(ctx, &scope{groups: []string{o.fromGroup}}, lookOptions{})
+	if err != nil {
+		return err
+	}
+	if err := g.unknownGroups(shot); err != nil {
+		return err
+	}
+	for _, k := range shot.Keys() {
+		if r, _ := shot.Groups[0].Row(k); o.allTopics && r.Committed.Presence == offsets.Present {
+			o.include(k)
+		}
+	}
+	o.settle()
+	return nil
 }
 
 // commitsOf reads what another group has committed for the partitions of the snapshot.

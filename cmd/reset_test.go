@@ -233,7 +233,7 @@ func TestResetFromGroup(t *testing.T) {
 	same(t, "taken along", words(c.LeaderEpoch, c.Metadata), "-1 theirs")
 	w.run(r.undo()...).exits(0).prints("removed")
 	same(t, "undone", w.committed("copy", "orders"), "")
-	w.run("reset", "-g", "billing", "-t", "orders", "--from-group", "nobody", "--execute").exits(4).says(`group "nobody" has no offset for it`)
+	w.run("reset", "-g", "billing", "-t", "orders", "--from-group", "nobody", "--execute").exits(1).says(`group "nobody" is not known`)
 	allow := w.b.DenyGroup("other")
 	w.run("reset", "-g", "billing", "-t", "orders", "--from-group", "other", "--execute").exits(4).says(`group "other" could not be read`, "nothing was written")
 	allow()

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +20,7 @@ import (
 
 // Main runs the program with the given arguments and returns its exit code. It writes to env's streams only.
 func Main(ctx context.Context, env Env, args []string) int {
-	g := &global{env: env}
+	g := &global{env: env, args: args}
 	root := newRoot(g)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetOut(env.Stdout)
@@ -55,6 +57,7 @@ type global struct {
 	quiet         bool
 	verbose       bool
 
+	args       []string
 	command    string          // as in "gtoffset clamp"
 	soft, hard context.Context // see Env.Interrupts
 	session    *session
@@ -79,6 +82,11 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
+			for _, name := range []string{"bootstrap-server", "store", "expect-cluster"} { // "$UNSET" must not mean another cluster, or none
+				if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+					return usage("--"+name+" is empty", "is a variable not set?")
+				}
+			}
 			if g.env.Interrupts != nil {
 				ignoreFileLimit()
 				g.soft, g.hard = g.env.Interrupts(c.Context())
@@ -88,7 +96,14 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(strings.TrimSpace(err.Error()), "gtoffset "+strings.TrimPrefix(c.CommandPath(), "gtoffset ")+" --help lists the flags")
+		text := strings.TrimSpace(err.Error())
+		switch {
+		case c == root && len(g.args) > 0 && !strings.HasPrefix(g.args[0], "-"):
+			return unknownCommand(c, g.args[0])
+		case strings.HasSuffix(text, "--version"):
+			return usage(text, "gtoffset version")
+		}
+		return usage(text, c.CommandPath()+" --help lists the flags")
 	})
 	g.timeout = timeout(30 * time.Second)
 	f := root.PersistentFlags()
@@ -140,9 +155,15 @@ func (g *global) bootstrapServers() (addresses []string, source string, err erro
 		given, source = g.env.getenv("GTOFFSET_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS")
 	}
 	for a := range strings.SplitSeq(given, ",") {
-		if a = strings.TrimSpace(a); a != "" {
-			addresses = append(addresses, withPort(a))
+		if a = strings.TrimSpace(a); a == "" {
+			continue
 		}
+		a = withPort(a)
+		_, port, err := net.SplitHostPort(a)
+		if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 {
+			return nil, "", usage(fmt.Sprintf("%q is no address of a broker", a), "-b HOST:PORT, as kafka1:9092")
+		}
+		addresses = append(addresses, a)
 	}
 	if len(addresses) == 0 {
 		return nil, "", usage("no cluster is named", "add -b HOST:PORT, or set GTOFFSET_BOOTSTRAP_SERVER")
@@ -171,6 +192,14 @@ func (g *global) stream(w io.Writer, width int) output.Stream {
 	s := output.Decide(width > 0, width, output.ColorMode(g.color), g.env.Getenv)
 	s.W = w
 	return s
+}
+
+// typed is a command line of ours with the cluster that was given, for hints.
+func (g *global) typed(words ...string) string {
+	if g.bootstrap != "" {
+		words = append(words, "-b", g.bootstrap)
+	}
+	return commandLine(append([]string{"gtoffset"}, words...))
 }
 
 // log is nil unless -v is given.
@@ -213,7 +242,10 @@ type span time.Duration
 func (t *span) String() string { return time.Duration(*t).String() }
 func (t *span) Type() string   { return "DURATION" }
 func (t *span) Set(s string) error {
-	d, err := parseSpan(s)
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		d, err = parseBack(s) // with days; and it says what is wrong
+	}
 	*t = span(d)
 	return err
 }

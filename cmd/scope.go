@@ -94,6 +94,11 @@ func (s *scope) topicNames() []string {
 // add takes a partition of a group into a scope that comes from a document. settle ends it.
 func (s *scope) add(group string, k offsets.Key) {
 	s.groups = append(s.groups, group)
+	s.include(k)
+}
+
+// include takes a partition into the scope. settle ends it.
+func (s *scope) include(k offsets.Key) {
 	if n := len(s.selections); n > 0 && s.selections[n-1].Topic == k.Topic {
 		s.selections[n-1].Partitions = append(s.selections[n-1].Partitions, k.Partition)
 		return

@@ -7,7 +7,10 @@ import (
 )
 
 // sideFlags choose the side that a command writes.
-type sideFlags struct{ stored, committed bool }
+type sideFlags struct {
+	stored, committed bool
+	both              string // what is said of giving both; "" if that makes no sense
+}
 
 func (s *sideFlags) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&s.stored, "stored", false, "the offsets in the store")
@@ -34,7 +37,7 @@ func (s *sideFlags) choose(shot offsets.Snapshot) ([]offsets.Side, error) {
 	stored, committed := shot.Held()
 	switch {
 	case stored && committed:
-		return nil, usage("both the store and the commits have offsets here", "add --stored or --committed, or both: each is then corrected by its own value")
+		return nil, usage("both the store and the commits have offsets here", "add --stored or --committed"+s.both)
 	case stored:
 		return []offsets.Side{offsets.Stored}, nil
 	case committed:

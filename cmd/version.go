@@ -18,7 +18,7 @@ func newVersion(g *global) *cobra.Command {
 
 Exit status: 0.`,
 		Example: "  gtoffset version",
-		Args:    cobra.NoArgs,
+		Args:    takes(0, 0, "gtoffset version"),
 		RunE: func(*cobra.Command, []string) error {
 			line := "gtoffset " + version
 			if info, ok := debug.ReadBuildInfo(); ok {

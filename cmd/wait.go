@@ -33,7 +33,7 @@ Exit status: 0 the conditions hold; 10 they did not within --for; 1 no such grou
 		Example: `  gtoffset wait -g billing --empty --for 60s
   gtoffset wait -g billing --lag 0 --for 10m
   gtoffset wait -g billing -s /var/lib/billing/offsets --stored-caught-up`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {
 				return err
@@ -85,7 +85,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		if err != nil {
 			return err
 		}
-		if err := troubles(shot, &o.scope); err != nil {
+		if err := g.troubles(shot, &o.scope); err != nil {
 			return err
 		}
 		open := offsets.Open(shot, conditions)

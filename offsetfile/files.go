@@ -41,7 +41,7 @@ func WithHolder(text string) Option { return func(s *Files) { s.holder = text } 
 func WithHook(hook func(step string) error) Option { return func(s *Files) { s.hook = hook } }
 
 // Open returns the store below an existing folder, given as a path or as a file: URL. The error is ErrNoRoot, ErrRootIsFile,
-// ErrRootURL or the system's. Neither Open nor any reading makes a file or folder.
+// ErrRootIsGroup, ErrRootURL or the system's. Neither Open nor any reading makes a file or folder.
 func Open(root string, options ...Option) (*Files, error) {
 	path, err := rootPath(root)
 	if err != nil {
@@ -54,7 +54,30 @@ func Open(root string, options ...Option) (*Files, error) {
 	if err := s.checkRoot(); err != nil {
 		return nil, err
 	}
+	if err := s.checkLevel(); err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// lookedInto is how many folders are looked into to find out that a root is none: enough for any group's topics.
+const lookedInto = 1000
+
+// checkLevel refuses a root that is one level too deep: GROUP/TOPIC/gtoffset stands two folders below it, never one.
+func (s *Files) checkLevel() error {
+	dir, err := os.Open(s.root)
+	if err != nil {
+		return nil // told by whoever reads it
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(lookedInto)
+	for _, e := range entries {
+		path := filepath.Join(s.root, e.Name(), fileName)
+		if fi, err := os.Lstat(path); e.IsDir() && err == nil && fi.Mode().IsRegular() {
+			return fmt.Errorf("open store %q: %w: it has %s/%s", s.name, ErrRootIsGroup, e.Name(), fileName)
+		}
+	}
+	return nil
 }
 
 // rootPath takes a path out of a file: URL.

@@ -26,9 +26,10 @@ const MaxSize = 64 << 20
 
 // The ways in which a store cannot be used at all.
 var (
-	ErrNoRoot     = errors.New("there is no such folder")
-	ErrRootIsFile = errors.New("it is not a folder")
-	ErrRootURL    = errors.New("not a usable file: URL or path")
+	ErrNoRoot      = errors.New("there is no such folder")
+	ErrRootIsFile  = errors.New("it is not a folder")
+	ErrRootIsGroup = errors.New("it is the folder of one group, not the store")
+	ErrRootURL     = errors.New("not a usable file: URL or path")
 )
 
 // NameError is a group or topic that has no place in a store of files.

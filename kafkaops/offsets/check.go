@@ -24,6 +24,12 @@ type Measure struct {
 	Words string
 }
 
+// Over reports a row that is beyond one of the limits that are numbers.
+func (l Limits) Over(j *Judged) bool {
+	n, ok := j.Unprocessed()
+	return l.MaxLag != None && j.Committed.Lag > l.MaxLag || l.MaxUnprocessed != None && ok && n > l.MaxUnprocessed
+}
+
 // RunChecks holds the limits against every row. What could not be measured fails none of them by itself.
 func RunChecks(s Snapshot, l Limits) []Check {
 	var checks []Check

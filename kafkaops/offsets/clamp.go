@@ -49,7 +49,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case st.Foreign && !p.OtherCluster:
 		return c.refuse(fmt.Sprintf("recorded for cluster %s, and this is %s", e.Cluster, s.Origin.Cluster), "--other-cluster")
 	case st.Condition == NoEntry:
-		return clampMissing(g, r, c, p)
+		return clampMissing(s, g, r, c, p)
 	case !r.Range.Known():
 		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
 	case st.Identity == Recreated && p.Recreated == "":
@@ -112,7 +112,7 @@ func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
 }
 
 // clampMissing decides about a partition that has no entry on the change's side.
-func clampMissing(g Group, r Row, c Change, p ClampPolicy) Change {
+func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	other := r.Entry(c.Side.Other())
 	place, hasPlace := g.Store.Topic(r.Topic)
 	added := c.Side == Stored && hasPlace && place.Presence == Present && place.Whole && r.Partition > place.Highest
@@ -122,10 +122,7 @@ func clampMissing(g Group, r Row, c Change, p ClampPolicy) Change {
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
 		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
 	case other.Presence == Present && p.MissingOther:
-		if !r.Range.Known() {
-			return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
-		}
-		return c.takeOver(r, other)
+		return c.takeOver(r, clampRow(s, g, r, c.Side.Other(), p))
 	case !added && other.Presence == Absent && !p.Named(r.Topic):
 		c.Reason = "no entry anywhere; name its topic with -t to start it at earliest"
 		return c
@@ -154,18 +151,19 @@ func (s *Store) path() string {
 	return s.Path
 }
 
-// takeOver gives the change the other side's entry, brought into the range.
-func (c Change) takeOver(r Row, e Entry) Change {
-	at := r.Range.clamp(e.Offset)
-	if at != e.Offset {
-		target := ToEarliest
-		if at == r.Range.End && at != r.Range.Earliest {
-			target = ToEnd
-		}
-		return c.to(r, target, fmt.Sprintf("no entry; %s is %d, out of range", c.Side.Other(), e.Offset))
+// takeOver gives the change the other side's entry, as clamp would correct it there: what is refused or asked about there is so here.
+func (c Change) takeOver(r Row, other Change) Change {
+	if other.Verdict == Refuse {
+		return c.refuse(fmt.Sprintf("no entry, and %s: %s", other.Side, other.Reason), other.Choice)
 	}
-	c.Verdict, c.Reason = Write, fmt.Sprintf("no entry; taken over from %s", c.Side.Other())
-	c.New = Value{Offset: at, Epoch: None}
+	c.Verdict, c.Reason = Write, fmt.Sprintf("no entry; taken over from %s", other.Side)
+	if other.New.Offset != other.Old.Offset {
+		c.Reason = fmt.Sprintf("no entry; %s is %d, %s", other.Side, other.Old.Offset, other.Reason)
+	}
+	if other.Verdict == Ask {
+		c.Verdict, c.Choice = Ask, other.Choice
+	}
+	c.New, c.Target = Value{Offset: other.New.Offset, Epoch: None}, other.Target
 	return c.weigh(r)
 }
 

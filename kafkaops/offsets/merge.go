@@ -70,7 +70,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	if known && given.TopicID == r.Range.TopicID {
 		v.Epoch = given.Epoch
 	}
-	c = c.aim(r, v, "as in the document", p.Clamp)
+	c = c.aim(s, r, v, "as in the document", p.Clamp)
 	if c.Verdict == Keep && p.Side == Committed && v.Offset == c.Old.Offset && v.Metadata != "" && v.Metadata != c.Old.Metadata {
 		c.Verdict, c.Reason, c.New, c.Rewrite = Write, "as in the document; the same number, with its metadata", v, true
 	}

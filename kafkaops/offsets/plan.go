@@ -107,8 +107,6 @@ type Change struct {
 	Error     string // why, for Failed and NotTried; for Written what is uncertain about it (in place, but perhaps not durable)
 	Refused   bool   // Failed because the other end would not have it: members in the group, a file changed meanwhile
 	Verified  bool   // read back and found as planned
-
-	strange string // while planning: what a number that stays is recorded for anew
 }
 
 // Counts sums a plan up.
@@ -121,12 +119,18 @@ type Counts struct {
 // Count sums up all changes of the plan.
 func (p Plan) Count() Counts {
 	var n Counts
+	var last GroupChange
 	for _, c := range p.All() {
 		switch c.Verdict {
 		case Write:
 			n.Write++
 			n.Skips += c.Skips
 			n.Repeats += c.Repeats
+			if last.Group == c.Group && last.Key == c.Key { // both sides of a partition: the same records, once
+				n.Skips -= min(c.Skips, last.Skips)
+				n.Repeats -= min(c.Repeats, last.Repeats)
+			}
+			last = c
 			if c.Clamped {
 				n.Clamped++
 			}
@@ -156,9 +160,13 @@ func (p Plan) Count() Counts {
 
 // ToDo counts what the plan would do: writes, those that are to be asked about, and groups to delete that have no commits.
 func (p Plan) ToDo() int {
-	n := p.Count()
-	todo := n.Write + n.Ask - n.Already
+	todo := 0
 	for _, g := range p.Groups {
+		for _, c := range g.Changes {
+			if (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
+				todo++
+			}
+		}
 		if g.bare() && g.Result == "" {
 			todo++
 		}
@@ -359,7 +367,10 @@ func Resume(p Plan, s Snapshot) Plan {
 		}
 	}
 	return Recheck(p, s).eachOf(func(group string, c Change) Change {
-		if c.Verdict == Write && c.Result == "" && asked[place{group, c.Key, c.Side}] {
+		switch {
+		case c.Verdict == Write && c.Result == Already:
+			c.Verdict, c.Reason, c.Old = Keep, "at its new value already", c.New
+		case c.Verdict == Write && asked[place{group, c.Key, c.Side}]:
 			c.Verdict = Ask
 		}
 		return c

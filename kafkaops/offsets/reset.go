@@ -60,17 +60,19 @@ func begin(r Row, side Side, cluster string) Change {
 	e := r.Entry(side)
 	st := Judge(e, r.Range, cluster)
 	return Change{
-		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: st.Condition, strange: st.strange(),
+		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: st.Condition,
 		Old: ValueOf(e), New: ValueOf(e), Target: Fixed, Verdict: Keep,
 	}
 }
 
 // strange says what a number that stays would have to be recorded for anew, "" if it is where it belongs.
-func (s State) strange() string {
+func (c Change) strange(s Snapshot) string {
 	switch {
-	case s.Foreign:
+	case c.Side == Committed:
+		return ""
+	case c.Old.Cluster != "" && s.Origin.Cluster != "" && c.Old.Cluster != s.Origin.Cluster:
 		return "recorded for this cluster"
-	case s.Identity == Recreated:
+	case c.Old.TopicID != "" && c.TopicID != "" && c.Old.TopicID != c.TopicID:
 		return "recorded for the topic as it is now"
 	}
 	return ""
@@ -92,20 +94,20 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	}
 	switch p.Aim {
 	case AimEarliest:
-		return c.asked(r, ToEarliest, "earliest")
+		return c.asked(s, r, ToEarliest, "earliest")
 	case AimLatest:
-		return c.asked(r, ToEnd, "end")
+		return c.asked(s, r, ToEnd, "end")
 	case AimOffset:
-		return c.aim(r, Value{Offset: p.N, Epoch: None}, "as asked", p.Clamp)
+		return c.aim(s, r, Value{Offset: p.N, Epoch: None}, "as asked", p.Clamp)
 	case AimTime:
 		found := p.Times[r.Key]
 		switch {
 		case found.Reason != "":
 			return c.refuse("unknown: "+found.Reason, "")
 		case found.Offset == None:
-			return c.asked(r, ToEnd, "no record at or after "+p.From+": end")
+			return c.asked(s, r, ToEnd, "no record at or after "+p.From+": end")
 		}
-		return c.aim(r, Value{Offset: found.Offset, Epoch: None}, "first record at or after "+p.From, true)
+		return c.aim(s, r, Value{Offset: found.Offset, Epoch: None}, "first record at or after "+p.From, true)
 	case AimShift:
 		return c.shift(s, r, p.N)
 	case AimCurrent:
@@ -120,18 +122,22 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	case AimCommitted:
 		from, what = r.Committed, "the commits"
 	}
+	if p.Aim == AimGroup && from.Presence == Absent {
+		c.Reason = what + " has no offset for it; left as it is"
+		return c
+	}
 	return c.from(s, r, from, what, p.Clamp)
 }
 
 // asked makes the change a write to one end of the range, which was asked for.
-func (c Change) asked(r Row, t Target, why string) Change {
+func (c Change) asked(s Snapshot, r Row, t Target, why string) Change {
 	c = c.to(r, t, why)
 	c.Clamped = false
-	return c.same()
+	return c.same(s)
 }
 
 // aim makes the change a write of a value that was chosen, not measured.
-func (c Change) aim(r Row, v Value, why string, clamp bool) Change {
+func (c Change) aim(s Snapshot, r Row, v Value, why string, clamp bool) Change {
 	at := r.Range.clamp(v.Offset)
 	if at != v.Offset {
 		cond := Judge(At(v.Offset), r.Range, "").Condition
@@ -145,14 +151,14 @@ func (c Change) aim(r Row, v Value, why string, clamp bool) Change {
 		}
 		c = c.to(r, target, why+"; "+out)
 		c.Clamped = true
-		return c.same()
+		return c.same(s)
 	}
 	c.Verdict, c.Reason, c.New = Write, why, v
-	return c.weigh(r).same()
+	return c.weigh(r).same(s)
 }
 
 // same turns a write that would change nothing into a partition that stays.
-func (c Change) same() Change {
+func (c Change) same(s Snapshot) Change {
 	if c.Verdict != Write || c.Old.Offset != c.New.Offset {
 		return c
 	}
@@ -161,8 +167,8 @@ func (c Change) same() Change {
 		c.Rewrite = true
 		return c
 	}
-	if c.strange != "" {
-		c.Reason += "; the same number, " + c.strange
+	if strange := c.strange(s); strange != "" {
+		c.Reason += "; the same number, " + strange
 		c.Rewrite = true
 		return c
 	}
@@ -191,7 +197,7 @@ func (c Change) shift(s Snapshot, r Row, by int64) Change {
 		c.Clamped, to = true, capped
 	}
 	clamped := c.Clamped
-	c = c.aim(r, Value{Offset: to, Epoch: None}, why, true)
+	c = c.aim(s, r, Value{Offset: to, Epoch: None}, why, true)
 	c.Clamped = clamped
 	return c
 }
@@ -204,7 +210,7 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 	if reason, choice := notComparable(s, r, e, string(c.Side)); reason != "" {
 		return c.refuse(reason, choice)
 	}
-	return c.aim(r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
+	return c.aim(s, r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
 }
 
 // safe goes to the smaller of stored and committed, within the range.
@@ -216,7 +222,7 @@ func (c Change) safe(s Snapshot, r Row) Change {
 		}
 	}
 	at := min(r.Stored.Offset, r.Committed.Offset)
-	return c.aim(r, Value{Offset: at, Epoch: None}, fmt.Sprintf("the smaller of stored %d and committed %d", r.Stored.Offset, r.Committed.Offset), true)
+	return c.aim(s, r, Value{Offset: at, Epoch: None}, fmt.Sprintf("the smaller of stored %d and committed %d", r.Stored.Offset, r.Committed.Offset), true)
 }
 
 // from takes over what another place says.
@@ -228,7 +234,7 @@ func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change
 	if c.Side == Committed {
 		v.Metadata = e.Metadata
 	}
-	return c.aim(r, v, "as in "+what, clamp)
+	return c.aim(s, r, v, "as in "+what, clamp)
 }
 
 // notComparable says why an entry is no number to go by in this log, "" if it is one.

@@ -98,7 +98,7 @@ func TestReset(t *testing.T) {
 		{name: "to safe, nothing committed", row: stored(in, offsets.At(700)), policy: aim(offsets.AimSafe), verdict: offsets.Refuse, say: "committed has no offset"},
 		{name: "to safe, recreated", row: offsets.Row{Range: in, Stored: withID(offsets.At(600), "old"), Committed: offsets.At(700)}, policy: aim(offsets.AimSafe), verdict: offsets.Refuse, say: "recreated"},
 		{name: "from group", row: committed(in, offsets.At(700)), policy: other(withEpoch(offsets.At(650), 3, "m")), verdict: offsets.Write, offset: 650, say: `as in group "old"`},
-		{name: "from group, none", row: committed(in, offsets.At(700)), policy: other(offsets.Entry{}), verdict: offsets.Refuse, say: `group "old" has no offset for it`},
+		{name: "from group, none", row: committed(in, offsets.At(700)), policy: other(offsets.Entry{}), verdict: offsets.Keep, offset: 700, say: `group "old" has no offset for it`},
 		{name: "from group, high", row: committed(in, offsets.At(700)), policy: other(offsets.At(901)), verdict: offsets.Refuse, say: "901 is high", choice: "--clamp"},
 		{name: "no leader", row: committed(offsets.Range{Reason: "no leader"}, offsets.At(700)), policy: aim(offsets.AimLatest), verdict: offsets.Refuse, say: "no leader"},
 		{name: "gone and named", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(700)), policy: aim(offsets.AimLatest), verdict: offsets.Refuse, say: "does not exist"},

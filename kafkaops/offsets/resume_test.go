@@ -123,7 +123,7 @@ func TestResume(t *testing.T) {
 		{"another topic id", low, committed(other, offsets.At(300)), "c", offsets.Refuse, "recreated since the plan"},
 		{"the topic is gone", low, committed(offsets.Range{State: offsets.TopicGone}, offsets.At(300)), "c", offsets.Refuse, "gone since the plan"},
 		{"what was to be asked about still is", high, high, "c", offsets.Ask, "identity unknown"},
-		{"what was to be asked about is done", high, committed(known(0, 300), offsets.At(300)), "c", offsets.Write, ""},
+		{"what was to be asked about is done", high, committed(known(0, 300), offsets.At(300)), "c", offsets.Keep, "at its new value already"},
 		{"what was to be asked about moved", high, committed(known(0, 300), offsets.At(400)), "c", offsets.Refuse, "was 500, is 400"},
 		{"what stayed is not looked at", committed(known(0, 900), offsets.At(5)), committed(known(0, 900), offsets.At(7)), "c", offsets.Keep, "in range"},
 	} {

@@ -192,25 +192,35 @@ func (s Snapshot) Remeasured(ranges map[Key]Range) {
 	}
 }
 
-// Repairs lists the sides on which clamp would have something to do, the topics concerned, and whether one of them was recreated,
-// about which clamp wants to be told what to do.
-func (g Group) Repairs(cluster string) (sides []Side, topics []string, recreated bool) {
-	names := map[string]bool{}
+// Repair is what clamp would have to do with a group, and what it would have to be told.
+type Repair struct {
+	Sides                               []Side // on which an offset is out of range, or its topic was recreated
+	Recreated, Foreign, Damaged, Denied bool   // there is such an entry
+}
+
+// Repairs says what clamp would have to do.
+func (g Group) Repairs(cluster string) Repair {
+	var need Repair
 	for _, side := range []Side{Stored, Committed} {
 		found := false
-		for _, r := range g.Rows {
-			s := Judge(r.Entry(side), r.Range, cluster)
-			if s.Condition != Low && s.Condition != High && s.Identity != Recreated || r.Range.Gone() {
+		for i := range g.Rows {
+			r := &g.Rows[i]
+			e := r.Entry(side)
+			s := Judge(e, r.Range, cluster)
+			if r.Range.Gone() {
 				continue
 			}
-			found, names[r.Topic] = true, true
-			recreated = recreated || s.Identity == Recreated
+			found = found || s.Condition == Low || s.Condition == High || s.Identity == Recreated
+			need.Recreated = need.Recreated || s.Identity == Recreated
+			need.Foreign = need.Foreign || s.Foreign
+			need.Damaged = need.Damaged || side == Stored && (e.Presence == Damaged || e.Presence == Empty)
+			need.Denied = need.Denied || side == Stored && e.Presence == Denied
 		}
 		if found {
-			sides = append(sides, side)
+			need.Sides = append(need.Sides, side)
 		}
 	}
-	return sides, slices.Sorted(maps.Keys(names)), recreated
+	return need
 }
 
 // Safe selects the partitions that going to the smaller of stored and committed would mend, where anything was committed that the
@@ -223,8 +233,8 @@ func (g Group) Safe(cluster string) []Selection {
 		n, ok := r.Unprocessed(cluster)
 		unprocessed = unprocessed || ok && n > 0
 		of[r.Topic]++
-		if !ok {
-			continue
+		if !ok || Judge(r.Stored, r.Range, cluster).Condition == High || Judge(r.Committed, r.Range, cluster).Condition == High {
+			continue // the end may pass over records that were never read
 		}
 		if n := len(safe); n == 0 || safe[n-1].Topic != r.Topic {
 			safe = append(safe, Selection{Topic: r.Topic})
