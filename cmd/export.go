@@ -184,19 +184,19 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 		return err
 	}
 	byGroup := map[string]map[string]map[int32]offsets.Value{}
-	ids := map[string]string{}
+	ids := map[string]map[string]string{} // by group and topic: one group's may be of a topic that was recreated since
 	for _, r := range doc.Rows {
 		topics := byGroup[r.Group]
 		if topics == nil {
 			topics = map[string]map[int32]offsets.Value{}
-			byGroup[r.Group] = topics
+			byGroup[r.Group], ids[r.Group] = topics, map[string]string{}
 		}
 		if topics[r.Topic] == nil {
 			topics[r.Topic] = map[int32]offsets.Value{}
 		}
 		if r.Offset != offsets.None {
 			topics[r.Topic][r.Partition] = r.Value
-			ids[r.Topic] = r.TopicID
+			ids[r.Group][r.Topic] = r.TopicID
 		}
 	}
 	for _, grp := range doc.Groups { // all are looked at before the first is written
@@ -219,7 +219,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			continue
 		}
 		slices.Sort(names)
-		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, TopicIDs: ids, Now: g.env.Now()}); err != nil {
+		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, TopicIDs: ids[grp.Name], Now: g.env.Now()}); err != nil {
 			return err
 		}
 	}

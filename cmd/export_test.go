@@ -1,0 +1,360 @@
+package cmd_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+type exportDoc struct {
+	Schema, Kind, Side, Taken, Tool string
+	Cluster                         clusterDoc
+	Store                           *struct{ URL string }
+	Groups                          []struct {
+		Group, Type string
+		Partitions  []struct {
+			Topic         string
+			TopicID       *string `json:"topic_id"`
+			Partition     int32
+			Side          string
+			Offset, Epoch number
+			Metadata      *string
+		}
+	}
+}
+
+func (r result) export() exportDoc {
+	r.t.Helper()
+	return document[exportDoc](r, "gtoffset.offsets/1")
+}
+
+// rich is a world whose group has commits with and without epoch and metadata, and a partition without one.
+func rich(t *testing.T) *world {
+	t.Helper()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 9_000_000_000_000}, [2]int64{0, 5}).topic("a-topic-with-a-very-long-name", [2]int64{0, 9})
+	must(t, w.b.Commit("billing", "orders", 0, 700, w.b.Fake.PartitionInfo("orders", 0).Epoch, "checkpoint=17 \"x\", y\nz"))
+	must(t, w.b.Commit("billing", "orders", 1, 5_000_000_000_001, -1, "grün"))
+	return w.commit("billing", "a-topic-with-a-very-long-name", 3)
+}
+
+// state is the commits of a group with all that is kept of them.
+func (w *world) commits(group string) string {
+	g := w.b.Fake.GroupInfo(group)
+	if g == nil {
+		return ""
+	}
+	var all []string
+	for topic, parts := range g.Commits {
+		for p, c := range parts {
+			all = append(all, fmt.Sprintf("%s/%d %d %d %q", topic, p, c.Offset, c.LeaderEpoch, c.Metadata))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+// forget deletes a group with all that it has.
+func (w *world) forget(group string) {
+	w.t.Helper()
+	w.run("delete", "-g", group, "--whole-group", "--execute", "--no-backup").exits(0)
+}
+
+// Every format goes out and comes in again: equal where it loses nothing, and what it loses is said.
+func TestExportImport(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		format, named string
+		flags         []string // of import
+		loses         []string
+		after         func(state string) string
+	}{
+		{format: "json", named: "JSON"},
+		{format: "yaml", named: "YAML"},
+		{format: "csv", named: "CSV", loses: []string{"the topic id", "the cluster id", "the time", "the type"}, after: noEpoch},
+		{format: "kafka-csv", named: "Kafka", flags: []string{"-g", "billing"}, loses: []string{"1 partitions without an offset", "the metadata of 2 commits", "the leader epoch of 1 commits"}, after: plain},
+		{format: "spark", named: "Spark", flags: []string{"-g", "billing"}, loses: []string{"1 partitions without an offset", "the metadata of 2 commits"}, after: plain},
+	} {
+		t.Run(c.format, func(t *testing.T) {
+			t.Parallel()
+			w := rich(t)
+			before := w.commits("billing")
+			out := w.run("export", "-g", "billing", "-o", c.format).exits(0)
+			if len(c.loses) > 0 {
+				out.says(append(c.loses, c.format+" cannot hold all")...)
+			} else {
+				same(t, "stderr", out.err, "")
+			}
+			same(t, "export only reads", w.writes(), 0)
+			w.forget("billing")
+			same(t, "forgotten", w.commits("billing"), "")
+			args := append([]string{"import", "-", "--create", "--execute"}, c.flags...)
+			in := w.stdin(out.out).run(args...).exits(0).says("- is ", c.named).prints("3 of 3 verified")
+			if c.after == nil {
+				c.after = func(s string) string { return s }
+			}
+			same(t, "offsets", w.commits("billing"), c.after(before))
+			// Importing the same again changes nothing.
+			w.stdin(out.out).run(args...).exits(0).prints("Nothing to do")
+			w.run(in.undo()...).exits(0)
+			same(t, "undone", w.commits("billing"), "")
+		})
+	}
+	t.Run("gtoffset", func(t *testing.T) {
+		t.Parallel()
+		w := rich(t)
+		out := w.run("export", "-g", "billing", "-t", "orders", "-o", "gtoffset").exits(0).says("gtoffset cannot hold all", "the metadata of 2 commits")
+		want := "# gtoffset 1\n# group billing\n# topic orders\n# topic-id " + w.b.TopicID("orders") + "\n# cluster kfake\n"
+		if !strings.HasPrefix(out.out, want) || !strings.HasSuffix(out.out, "# entries 2\n") {
+			t.Errorf("%v", out)
+		}
+		before := w.committed("billing", "orders")
+		w.commit("billing", "orders", 600, 1)
+		w.stdin(out.out).run("import", "-", "--execute").exits(0).says("gtoffset file").prints("2 of 2 verified")
+		same(t, "committed", w.committed("billing", "orders"), before)
+		w.run("export", "-g", "billing", "-o", "gtoffset").exits(2).says("-o json holds everything")
+	})
+	t.Run("a FOLDER of gtoffset files", func(t *testing.T) {
+		t.Parallel()
+		w := rich(t).commit("shipping", "orders", 800)
+		folder := filepath.Join(t.TempDir(), "new")
+		w.run("export", "--all-groups", "-o", "gtoffset", folder).exits(0).says("3 gtoffset files are in " + folder)
+		before := w.committed("billing", "orders") + " " + w.committed("shipping", "orders") + " " + w.committed("billing", "a-topic-with-a-very-long-name")
+		same(t, "before", before, "0=700 1=5000000000001 0=800 0=3")
+		w.commit("billing", "orders", 600, 1).commit("shipping", "orders", 600).commit("billing", "a-topic-with-a-very-long-name", 9)
+		w.run("import", folder, "--execute").exits(0).says("gtoffset file").prints("4 of 4 verified")
+		same(t, "after", w.committed("billing", "orders")+" "+w.committed("shipping", "orders")+" "+w.committed("billing", "a-topic-with-a-very-long-name"), before)
+		w.run("import", folder, "--execute").exits(0).prints("Nothing to do")
+		w.commit("billing", "orders", 600).commit("shipping", "orders", 600)
+		w.run("import", folder, "-g", "shipping", "--execute").exits(0).prints("1 of 1 verified")
+		same(t, "only the group that was named", w.committed("billing", "orders")+" "+w.committed("shipping", "orders"), "0=600 1=5000000000001 0=800")
+		// It is a store of its own, which is used as one.
+		w.run("describe", "-g", "billing", "-s", folder).exits(0).prints("5000000000001")
+		// Nothing is ever replaced.
+		inside, err := os.ReadFile(filepath.Join(folder, "shipping", "orders", "gtoffset"))
+		must(t, err)
+		w.run("export", "-g", "shipping", "-o", "gtoffset", folder).exits(4).says(filepath.Join(folder, "shipping", "orders", "gtoffset"), "exists", "nothing was written")
+		again, err := os.ReadFile(filepath.Join(folder, "shipping", "orders", "gtoffset"))
+		must(t, err)
+		same(t, "file", string(again), string(inside))
+		w.run("export", "-g", "billing", "-o", "gtoffset", filepath.Join(folder, "no", "such", "parent")).exits(1).says("nothing was written")
+		file := w.document("")
+		w.run("export", "-g", "billing", "-o", "gtoffset", file).exits(2).says(file)
+	})
+	t.Run("FRD-6 an empty set is a whole empty file", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 5)
+		must(t, w.b.CreateTopic("empty", 1))
+		folder := filepath.Join(t.TempDir(), "new")
+		w.run("export", "-g", "billing", "-t", "empty", "-o", "gtoffset", folder).exits(0)
+		b, err := os.ReadFile(filepath.Join(folder, "billing", "empty", "gtoffset"))
+		must(t, err)
+		if !strings.HasSuffix(string(b), "# entries 0\n") {
+			t.Errorf("file = %q", b)
+		}
+		w.stdin(string(b)).run("import", "-", "--execute").exits(0).says("nothing to do")
+		w.run("import", folder, "--execute").exits(0).says("nothing to do")
+	})
+	t.Run("a topic that was recreated for one group only", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9})
+		w.saveAs("old", "orders", "AAAAAAAAAAAAAAAAAAAAAA", "", 5).saveAs("young", "orders", w.b.TopicID("orders"), "", 6)
+		folder := filepath.Join(t.TempDir(), "new")
+		w.run("export", "--all-groups", "-s", w.store, "--stored", "-o", "gtoffset", folder).exits(0)
+		for group, id := range map[string]string{"old": "AAAAAAAAAAAAAAAAAAAAAA", "young": w.b.TopicID("orders")} {
+			b, err := os.ReadFile(filepath.Join(folder, group, "orders", "gtoffset"))
+			must(t, err)
+			if !strings.Contains(string(b), "# topic-id "+id+"\n") {
+				t.Errorf("%s: %q", group, b)
+			}
+		}
+	})
+}
+
+// plain is a state as it is without epochs and metadata; noEpoch without epochs that no topic id vouches for.
+func plain(state string) string {
+	var all []string
+	for row := range strings.SplitSeq(state, "; ") {
+		f := strings.SplitN(row, " ", 4)
+		all = append(all, f[0]+" "+f[1]+` -1 ""`)
+	}
+	return strings.Join(all, "; ")
+}
+
+func noEpoch(state string) string {
+	var all []string
+	for row := range strings.SplitSeq(state, "; ") {
+		f := strings.SplitN(row, " ", 4)
+		all = append(all, f[0]+" "+f[1]+" -1 "+f[3])
+	}
+	return strings.Join(all, "; ")
+}
+
+// The document says all that is known, and null where nothing is.
+func TestExportDocument(t *testing.T) {
+	t.Parallel()
+	w := rich(t).saveAs("billing", "orders", "AAAAAAAAAAAAAAAAAAAAAA", "", 650, none, 4)
+	d := w.run("export", "-g", "billing", "-o", "json").exits(0).export()
+	same(t, "head", words(d.Kind, d.Side, d.Tool != "", d.Cluster.ID, d.Store == nil, d.Taken[:10]), "export committed true kfake true 2031-11-29")
+	rows := d.Groups[0].Partitions
+	same(t, "rows", words(len(d.Groups), d.Groups[0].Group, d.Groups[0].Type, len(rows)), words(1, "billing", d.Groups[0].Type, 4))
+	same(t, "row 1", words(rows[1].Topic, deref(rows[1].TopicID), rows[1].Partition, rows[1].Offset, rows[1].Epoch, deref(rows[1].Metadata)),
+		words("orders", w.b.TopicID("orders"), 0, 700, w.b.Fake.PartitionInfo("orders", 0).Epoch, "checkpoint=17 \"x\", y\nz"))
+	same(t, "FMT-11 NONE-1 no commit", words(rows[3].Partition, rows[3].Offset, rows[3].Epoch, deref(rows[3].Metadata)), "2 null null null")
+	w.run("export", "-g", "billing").exits(0).export() // json is the default
+	w.stdin("").run("export", "-g", "billing", "-").exits(0).export()
+
+	d = w.run("export", "-g", "billing", "-s", w.store, "--stored").exits(0).export()
+	rows = d.Groups[0].Partitions
+	same(t, "stored", words(d.Side, d.Store.URL, len(rows), rows[1].Offset, deref(rows[1].TopicID), rows[2].Offset, rows[3].Offset), words("stored", w.store, 4, 650, "AAAAAAAAAAAAAAAAAAAAAA", "null", 4))
+
+	all, err := csv.NewReader(strings.NewReader(w.run("export", "-g", "billing", "-o", "csv").exits(0).out)).ReadAll()
+	must(t, err)
+	same(t, "csv", words(all[0], all[2], all[4]), words([]string{"group", "topic", "partition", "offset", "epoch", "metadata"},
+		[]string{"billing", "orders", "0", "700", fmt.Sprint(w.b.Fake.PartitionInfo("orders", 0).Epoch), "checkpoint=17 \"x\", y\nz"}, []string{"billing", "orders", "2", "-", "-", "-"}))
+
+	// Kafka's columns: three for exactly one group, else four; names of more than 24 characters in quotes.
+	same(t, "kafka-csv", w.run("export", "-g", "billing", "-o", "kafka-csv").exits(0).out, "\"a-topic-with-a-very-long-name\",0,3\norders,0,700\norders,1,5000000000001\n")
+	w.commit("shipping", "orders", 600)
+	w.run("export", "-g", "billing", "-g", "shipping", "-o", "kafka-csv").exits(0).prints("billing,orders,0,700\n", "shipping,orders,0,600\n")
+	w.run("export", "--group-regex", "ship.*", "-o", "kafka-csv").exits(0).prints("shipping,orders,0,600\n")
+	same(t, "spark", w.run("export", "-g", "billing", "-t", "orders", "-o", "spark").exits(0).out, "{\"orders\":{\"0\":700,\"1\":5000000000001}}\n")
+}
+
+func TestExportExits(t *testing.T) {
+	t.Parallel()
+	t.Run("usage", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		w.b.Reset()
+		for _, args := range [][]string{
+			{"export"},
+			{"export", "-g", "billing", "a", "b"},
+			{"export", "-g", "billing", "-o", "table"},
+			{"export", "-g", "billing", "-o", "rpk"},
+			{"export", "-g", "billing", "--stored"},
+			{"export", "-g", "billing", "-s", w.store, "--stored", "--committed"},
+			{"export", "-g", "billing", "--execute"},
+		} {
+			r := w.run(args...).exits(2)
+			same(t, "stdout", r.out, "")
+		}
+		same(t, "requests", w.b.Count(), 0)
+		w.run("export", "-g", "billing", "-s", w.store).exits(2).says("both the store and the commits", "--stored or --committed").never("or both")
+		w.run("export", "-g", "billing", "-g", "other", "-o", "spark").exits(2).says("more than one group", "-o json")
+	})
+	t.Run("a FILE that exists", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := filepath.Join(t.TempDir(), "billing.json")
+		w.run("export", "-g", "billing", file).exits(0)
+		fi, err := os.Stat(file)
+		must(t, err)
+		same(t, "mode", fi.Mode().Perm(), fs.FileMode(0o600))
+		before, err := os.ReadFile(file)
+		must(t, err)
+		w.b.Reset()
+		w.run("export", "-g", "billing", file).exits(4).says(file+" exists", "nothing was written")
+		same(t, "requests", w.b.Count(), 0)
+		must(t, os.Symlink(filepath.Join(t.TempDir(), "nowhere"), file+".link"))
+		w.run("export", "-g", "billing", file+".link").exits(4)
+		after, err := os.ReadFile(file)
+		must(t, err)
+		same(t, "file", string(after), string(before))
+		w.run("import", file, "--execute").exits(0).prints("Nothing to do")
+		w.run("export", "-g", "billing", "/nowhere/at/all.json").exits(1).says("nothing was written")
+		// A file that appears meanwhile is not replaced either.
+		late := filepath.Join(t.TempDir(), "late.json")
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(int32, kmsg.Response) bool {
+			must(t, os.WriteFile(late, []byte("mine"), 0o600))
+			return true
+		})
+		w.run("export", "-g", "billing", late).exits(4).says("exists")
+		after, err = os.ReadFile(late)
+		must(t, err)
+		same(t, "file", string(after), "mine")
+	})
+	t.Run("nothing is left of a document that cannot be written", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		file := filepath.Join(t.TempDir(), "x")
+		w.run("export", "-g", "billing", "-g", "other", "-o", "spark", file).exits(2)
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("stat: %v", err)
+		}
+	})
+	t.Run("VIS-4 what cannot be read is left out, and said", func(t *testing.T) {
+		t.Parallel()
+		w := two(t).topic("secret", [2]int64{0, 9}).commit("billing", "secret", 5)
+		allow := w.b.DenyTopic("secret")
+		r := w.run("export", "-g", "billing").exits(3)
+		same(t, "rows", len(r.export().Groups[0].Partitions) >= 2, true)
+		w.run("export", "-g", "billing", "-t", "orders").exits(0)
+		allow()
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			for i := range r.(*kmsg.OffsetFetchResponse).Groups {
+				if r.(*kmsg.OffsetFetchResponse).Groups[i].Group == "other" {
+					r.(*kmsg.OffsetFetchResponse).Groups[i].ErrorCode = kerr.GroupAuthorizationFailed.Code
+				}
+			}
+			return true
+		})
+		d := w.run("export", "-g", "billing", "-g", "other").exits(3).says(`group "other" could not be read`).export()
+		same(t, "groups", words(len(d.Groups[0].Partitions), d.Groups[0].Group), "3 billing")
+	})
+	t.Run("VIS-1 PART-3 what is gone is exported all the same", func(t *testing.T) {
+		t.Parallel()
+		w := two(t).topic("gone", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "gone", 5, 6)
+		w.hide("gone", 1)
+		d := w.run("export", "-g", "billing").exits(3).says("no longer").export()
+		same(t, "rows", words(len(d.Groups[0].Partitions), d.Groups[0].Partitions[1].Offset), "4 6")
+	})
+	t.Run("MIG-3 HIGH-2 entries of another cluster are left out", func(t *testing.T) {
+		t.Parallel()
+		w := two(t).saveAs("billing", "orders", "", "of-another-house", 600, 800)
+		r := w.run("export", "-g", "billing", "-s", w.store, "--stored").exits(3).says("stored for cluster of-another-house")
+		same(t, "rows", len(r.export().Groups[0].Partitions), 0)
+	})
+	t.Run("unknown", func(t *testing.T) {
+		t.Parallel()
+		w := two(t)
+		w.run("export", "-g", "nobody").exits(1).says(`group "nobody" is not known`)
+		w.run("export", "-g", "billing", "-t", "nowhere").exits(1).says(`topic "nowhere" does not exist`)
+		w.run("export", "-g", "billing", "-s", w.store+"/nowhere", "--stored").exits(1).says(w.store + "/nowhere")
+	})
+	t.Run("GRP-9", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9})
+		w.share()
+		same(t, "type", w.run("export", "-g", "s1").exits(0).export().Groups[0].Type, "share")
+	})
+}
+
+// Stores are copied by pipe.
+func TestCopyBetweenStores(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}).topic("other", [2]int64{0, 9}).commit("billing", "orders", 1, 2)
+	w.saveAs("billing", "orders", w.b.TopicID("orders"), "kfake", 600, 700).save("billing", "other", 5).save("shipping", "orders", none, 8)
+	to := t.TempDir()
+	out := w.run("export", "--stored", "-s", w.store, "--all-groups").exits(0)
+	w.stdin(out.out).run("import", "-", "--stored", "-s", to, "--execute").exits(0).prints("4 of 4 verified")
+	for _, at := range [][2]string{{"billing", "orders"}, {"billing", "other"}, {"shipping", "orders"}} {
+		want := w.stored(at[0], at[1])
+		from := w.store
+		w.store = to
+		same(t, words(at), w.stored(at[0], at[1]), want)
+		w.store = from
+	}
+	w.stdin(out.out).run("import", "-", "--stored", "-s", to, "--execute").exits(0).prints("Nothing to do")
+	same(t, "the commits are not touched", w.committed("billing", "orders"), "0=1 1=2")
+	// The place has to be there.
+	w.stdin(out.out).run("import", "-", "--stored", "-s", to+"/nowhere", "--execute").exits(1).says("mkdir")
+}
