@@ -48,7 +48,7 @@ func TestCasesFrd(t *testing.T) {
 				if committed {
 					w.commit("billing", "orders", 500)
 				}
-				r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(3).prints("stored unknown: ").prints(c.says...)
+				r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(3).prints("note: stored of orders: ").prints(c.says...)
 				r.prints(w.path("billing", "orders"))
 				if committed {
 					r.prints("500")

@@ -61,7 +61,7 @@ func TestCasesNam(t *testing.T) {
 		for group, folder := range hostile {
 			r := w.run("describe", "-g", group).exits(0).never("\x1b", "\r", "\u202e")
 			same(t, group, r.line("orders", 0), "orders 0 500 100 900 400 committed low: 400 expired")
-			same(t, "lines of the heading", strings.Count(r.out[:strings.Index(r.out, "TOPIC")], "\n"), 2)
+			same(t, "lines of the heading", strings.Count(r.out[:strings.Index(r.out, "TOPIC")], "\n"), 3)
 			d := w.run("describe", "-g", group, "-o", "json").exits(0).describe()
 			same(t, "json", d.Groups[0].Group, group)
 			all, err := csv.NewReader(strings.NewReader(w.run("describe", "-g", group, "-o", "csv").exits(0).out)).ReadAll()
@@ -100,7 +100,7 @@ func TestCasesNam(t *testing.T) {
 		want := slices.Sorted(maps.Keys(hostile))
 		same(t, "list", fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
 		r := w.run("describe").exits(0).never("\x1b", "\r", "\u202e")
-		same(t, "one line a group", strings.Count(r.out, "\n"), len(hostile)+3)
+		same(t, "one line a group", strings.Count(r.out, "\n"), len(hostile)+5)
 		same(t, "with the store", len(w.run("describe", "--all-groups", "-s", w.store, "-o", "json").exits(0).describe().Groups), len(hostile))
 	})
 	t.Run("exact match", func(t *testing.T) {

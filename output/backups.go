@@ -50,7 +50,7 @@ func (v Backups) text(s Stream) error {
 	p := &printer{w: s.W}
 	switch {
 	case v.Pruned:
-		p.printf("%s removed from %s\n", plural(v.Removed, "file"), cleanText(v.Dir))
+		p.printf("%s removed from %s\n", offsets.Plural(v.Removed, "file"), cleanText(v.Dir))
 		return p.err
 	case len(v.Items) == 0:
 		p.printf("no backups in %s\n", cleanText(v.Dir))
@@ -58,7 +58,7 @@ func (v Backups) text(s Stream) error {
 	}
 	g := Grid{Columns: []Column{{Name: "TAKEN"}, {Name: "COMMAND"}, {Name: "GROUP"}, {Name: "SIDE"}, {Name: "OFFSETS", Right: true}, {Name: "BACKUP"}}}
 	for _, i := range v.Items {
-		group := strconv.Itoa(len(i.Groups)) + " groups"
+		group := offsets.Plural(len(i.Groups), "group")
 		if len(i.Groups) == 1 {
 			group = i.Groups[0]
 		}

@@ -104,7 +104,8 @@ type csvCell struct {
 func csvRows(d Describe) [][]csvCell {
 	g := d.Snapshot.Groups[0]
 	var rows [][]csvCell
-	for _, row := range d.grid(g, g.Rows, Stream{}, false).Rows {
+	grid, _ := d.grid(g, g.Rows, Stream{}, false, nil)
+	for _, row := range grid.Rows {
 		cells := make([]csvCell, len(row))
 		for i, text := range row {
 			n, err := strconv.ParseInt(text, 10, 64)

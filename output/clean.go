@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"gtoffset/kafkaops/offsets"
 )
 
 // Clean makes a name safe for one line of a terminal: what would move the cursor, hide, reorder or look like something else
@@ -91,15 +89,6 @@ func appendHex(b []byte, v uint32, digits int) []byte {
 		b = append(b, "0123456789abcdef"[v>>(4*i)&15])
 	}
 	return b
-}
-
-// plural counts a noun: "1 partition", "5,000 partitions".
-func plural(n int, noun string) string {
-	s := offsets.Thousands(int64(n)) + " " + noun
-	if n != 1 {
-		s += "s"
-	}
-	return s
 }
 
 // verb picks the form that agrees with n.

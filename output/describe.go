@@ -58,16 +58,38 @@ func (d Describe) rows(g offsets.Group) []offsets.Row {
 }
 
 func (d Describe) text(s Stream, wide bool) error {
-	p := &printer{w: s.W}
-	for i, g := range d.Snapshot.Groups {
-		if i > 0 {
+	p := &printer{w: s.W, width: s.Width}
+	groups := d.Snapshot.Groups
+	if len(groups) != 1 {
+		clusterLine(p, d.Snapshot.Origin, len(clusterLabel))
+	}
+	if len(groups) == 0 {
+		p.printf("\nno groups\n")
+	}
+	gap, legend := len(groups) != 1, true
+	for i, g := range groups {
+		shown := d.rows(g)
+		if d.fine(g, shown) {
+			if gap {
+				p.printf("\n")
+			}
+			d.line(p, s, g)
+			gap = false
+			continue
+		}
+		if gap || i > 0 {
 			p.printf("\n")
 		}
+		gap = true
 		d.heading(p, s, g)
-		shown := d.rows(g)
+		told := d.reasons(p, g, shown)
 		if len(shown) > 0 && p.err == nil {
 			p.printf("\n")
-			p.err = d.grid(g, shown, s, wide).draw(s)
+			grid, gauge := d.grid(g, shown, s, wide, told)
+			if p.err = grid.draw(s); gauge && legend {
+				p.printf("%s\n", newPaints(s.Color).paint(toneDim, fold(gaugeLegend(g.Store != nil), s.Width, "")))
+				legend = false
+			}
 		}
 		if hidden := len(g.Rows) - len(shown); hidden > 0 {
 			if len(shown) == 0 {
@@ -86,35 +108,170 @@ func (d Describe) text(s Stream, wide bool) error {
 	return p.err
 }
 
+// fine reports a group of which a line is enough where only problems are asked for.
+func (d Describe) fine(g offsets.Group, shown []offsets.Row) bool {
+	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 &&
+		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0)
+}
+
+// line is all that is said of a group that is fine.
+func (d Describe) line(p *printer, s Stream, g offsets.Group) {
+	text := about(g)
+	if len(g.Rows) > 0 {
+		text += " · " + d.tally(g, g.Total(d.Snapshot.Origin.Cluster))
+	}
+	d.first(p, s, g, text)
+	if len(d.Snapshot.Groups) == 1 {
+		clusterLine(p, d.Snapshot.Origin, labelWidth(groupName(g.ID)))
+	}
+}
+
+const clusterLabel = "cluster"
+
+// labelWidth is how wide the labels are below a group's name: aligned with it, unless that is a long one.
+func labelWidth(name string) int {
+	if w := width(name); w <= 30 {
+		return max(w, len(clusterLabel))
+	}
+	return len(clusterLabel)
+}
+
+// labelled writes a line of a heading.
+func labelled(p *printer, wide int, label, text string) {
+	p.prose(strings.Repeat(" ", wide+3), "%s%s   %s", label, strings.Repeat(" ", max(wide-width(label), 0)), text)
+}
+
+// clusterLine says which cluster it is, its address, and where that came from.
+func clusterLine(p *printer, o offsets.Origin, wide int) {
+	text := cleanText(orElse(o.Cluster, "of unknown id"))
+	if o.Bootstrap != "" {
+		text += " at " + cleanText(o.Bootstrap)
+	}
+	if o.Source != "" {
+		text += " (" + cleanText(o.Source) + ")"
+	}
+	labelled(p, wide, clusterLabel, text)
+}
+
+// first is the line that begins with the group's name.
+func (d Describe) first(p *printer, s Stream, g offsets.Group, text string) {
+	name := groupName(g.ID)
+	wide := labelWidth(name)
+	line := fold(name+strings.Repeat(" ", max(wide-width(name), 0)+3)+text, s.Width, strings.Repeat(" ", wide+3))
+	if rest, ok := strings.CutPrefix(line, name); ok {
+		line = newPaints(s.Color).paint(toneBold, name) + rest
+	}
+	p.printf("%s\n", line)
+}
+
 // heading says which group this is, and where its two sides are read from.
 func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
-	name := Clean(g.ID)
-	if g.ID == "" {
-		name = `""`
+	wide := labelWidth(groupName(g.ID))
+	d.first(p, s, g, about(g))
+	if len(d.Snapshot.Groups) == 1 {
+		clusterLine(p, d.Snapshot.Origin, wide)
 	}
-	label := func(text string) string { // aligned with the group's name, unless that is a long one
-		if w := width(name); w > 30 {
-			return text + "   "
-		} else {
-			return text + strings.Repeat(" ", max(w, len("store"))-width(text)+3)
-		}
-	}
-	paint := newPaints(s.Color)
-	bold := strings.Replace(label(name), name, paint.paint(toneBold, name), 1)
-	p.printf("%s%s · %s\n", bold, about(g), where(d.Snapshot.Origin))
 	if g.Store != nil {
 		path := orElse(g.Store.Path, d.Snapshot.Origin.Store)
-		p.printf("%s%s, %s\n", label("store"), cleanText(path), d.storeState(g.Store))
+		labelled(p, wide, "store", cleanText(path)+", "+d.storeState(g.Store))
+	}
+	if names := g.MemberNames(); names != "" {
+		labelled(p, wide, "members", cleanText(names))
+	}
+	if g.Store != nil {
 		for _, note := range g.Store.Notes {
-			p.printf("note: store: %s\n", cleanText(note))
+			p.prose("  ", "note: store: %s", cleanText(note))
 		}
 	}
 	if g.Trouble != nil {
-		p.printf("%s\n", paint.paint(toneRed, "unknown: the group could not be read: "+cleanText(g.Trouble.Reason)))
+		p.printf("%s\n", newPaints(s.Color).paint(toneRed, fold("unknown: the group could not be read: "+cleanText(g.Trouble.Reason), s.Width, "  ")))
 	}
 	for _, note := range g.Notes {
-		p.printf("note: %s\n", cleanText(note))
+		p.prose("  ", "note: %s", cleanText(note))
 	}
+}
+
+// longReason is from how many columns on a reason that several rows have is said once, above them.
+const longReason = 24
+
+// reasons writes out, once, what several of the rows have as their reason, and returns it with what the heading has told.
+func (d Describe) reasons(p *printer, g offsets.Group, shown []offsets.Row) map[string]bool {
+	told := map[string]bool{}
+	if g.Trouble != nil {
+		told[g.Trouble.Reason] = true
+	}
+	if g.Store != nil && g.Store.Trouble != nil {
+		told[g.Store.Trouble.Reason] = true
+	}
+	type place struct {
+		side   offsets.Side
+		topics []string
+	}
+	type found struct {
+		rows   int
+		places []place
+	}
+	all := map[string]*found{}
+	var order []string
+	see := func(r *offsets.Row, side offsets.Side, reason string) {
+		if told[reason] || width(reason) <= longReason {
+			return
+		}
+		f := all[reason]
+		if f == nil {
+			f = &found{}
+			all[reason], order = f, append(order, reason)
+		}
+		f.rows++
+		i := slices.IndexFunc(f.places, func(p place) bool { return p.side == side })
+		if i < 0 {
+			i, f.places = len(f.places), append(f.places, place{side: side})
+		}
+		if t := &f.places[i].topics; len(*t) == 0 || (*t)[len(*t)-1] != r.Topic {
+			*t = append(*t, r.Topic)
+		}
+	}
+	for i := range shown {
+		r := &shown[i]
+		if !r.Range.Known() && !r.Range.Gone() {
+			see(r, "", r.Range.Reason)
+		}
+		if g.Store != nil && r.Stored.Problem() {
+			see(r, offsets.Stored, r.Stored.Reason)
+		}
+		if r.Committed.Problem() {
+			see(r, offsets.Committed, r.Committed.Reason)
+		}
+	}
+	for _, reason := range order {
+		f := all[reason]
+		if f.rows < 2 {
+			continue
+		}
+		told[reason] = true
+		var say []string
+		for _, at := range f.places {
+			of := fewNames(at.topics)
+			if at.side != "" {
+				of = string(at.side) + " of " + of
+			}
+			say = append(say, of)
+		}
+		p.prose("  ", "note: %s: %s", joinAnd(say), cleanText(reason))
+	}
+	return told
+}
+
+// fewNames lists up to three names.
+func fewNames(names []string) string {
+	clean := make([]string, 0, 4)
+	for i, n := range names {
+		if i == 3 {
+			return strings.Join(clean, ", ") + " and " + offsets.Thousands(int64(len(names)-i)) + " more"
+		}
+		clean = append(clean, Clean(n))
+	}
+	return joinAnd(clean)
 }
 
 // about is the group's type, state and members.
@@ -132,7 +289,7 @@ func about(g offsets.Group) string {
 	members := "no members"
 	switch n := len(g.Members); {
 	case n > 0:
-		members = plural(n, "member")
+		members = offsets.Plural(n, "member")
 	case g.Trouble != nil:
 		members = "members unknown"
 	}
@@ -145,18 +302,6 @@ func about(g offsets.Group) string {
 		about += " (commits only: its job assigns partitions by hand)"
 	}
 	return about
-}
-
-// where names the cluster, its address, and where that came from.
-func where(o offsets.Origin) string {
-	s := "cluster " + cleanText(orElse(o.Cluster, "of unknown id"))
-	if o.Bootstrap != "" {
-		s += " at " + cleanText(o.Bootstrap)
-	}
-	if o.Source != "" {
-		s += " (" + cleanText(o.Source) + ")"
-	}
-	return s
 }
 
 func (d Describe) storeState(st *offsets.Store) string {
@@ -173,31 +318,22 @@ func (d Describe) storeState(st *offsets.Store) string {
 	return saved
 }
 
-// age is a duration for people, two units at most.
+// age is how long ago something was.
 func age(d time.Duration) string {
-	switch {
-	case d < -time.Second:
-		return strings.TrimSuffix(age(-d), " ago") + " in the future"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(max(d, 0)/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d/time.Minute))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h %d min ago", int(d/time.Hour), int(d%time.Hour/time.Minute))
+	if d <= -time.Second {
+		return offsets.Span(-d) + " in the future"
 	}
-	return fmt.Sprintf("%d d %d h ago", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
+	return offsets.Span(max(d, 0).Truncate(time.Second)) + " ago"
 }
-
-// leastState is how much of STATE is left at least when a terminal is narrow.
-const leastState = 8
 
 // gaugeState is how much of STATE must be left for the gauge to stay.
 const gaugeState = 40
 
-// grid lays out the rows of a group for the stream's width: the gauge goes first, then STATE is shortened.
-func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool) Grid {
+// grid lays out the rows of a group for the stream's width: the gauge goes first, then STATE is shortened. told has the reasons
+// that are written out above. gauge tells whether one is drawn.
+func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
-	grid := Grid{Columns: columns(store, wide), Rows: make([][]string, len(rows))}
+	grid = Grid{Columns: columns(store, wide), Rows: make([][]string, len(rows))}
 	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
 	grid.toned, grid.tones = state, nil
 	if s.Color {
@@ -209,49 +345,43 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool)
 	for i := range rows {
 		row := all[i*(n+1) : i*(n+1)+n : (i+1)*(n+1)]
 		j := offsets.JudgeRow(&rows[i], cluster, store)
-		cells(row, &text, &j, store, wide)
+		cells(row, &text, &j, store, wide, told)
 		grid.Rows[i] = row
 		if s.Color {
 			grid.tones[i] = toneOf(&j, store)
 		}
 	}
 	if wide {
-		return grid
+		return grid, false
 	}
-	whole, fixed := len("STATE"), 0
-	if s.Gauge || s.Width > 0 {
+	whole, room := len("STATE"), s.Width
+	if s.Gauge && s.Width > 0 {
 		for i, w := range grid.widths() {
 			if i == state {
 				whole = w
 				continue
 			}
-			fixed += w + gutter
+			room -= w + gutter
 		}
+		room -= gaugeWidth + 1
 	}
-	room := whole
-	switch {
-	case s.Gauge && (s.Width == 0 || s.Width-fixed-gaugeWidth-1 >= min(whole, gaugeState)):
+	if !s.Gauge || s.Width > 0 && room < min(whole, gaugeState) {
+		grid.fit(s, 1, true)
+		return grid, false
+	}
+	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
+	grid.Columns = append(grid.Columns, Column{})
+	for i, r := range rows {
+		stored := r.Stored
+		if !store {
+			stored = offsets.Entry{}
+		}
 		if s.Width > 0 {
-			room = min(whole, s.Width-fixed-gaugeWidth-1)
+			grid.Rows[i][state] = cut(grid.Rows[i][state], room, s.ASCII)
 		}
-		grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
-		grid.Columns = append(grid.Columns, Column{})
-		for i, r := range rows {
-			stored := r.Stored
-			if !store {
-				stored = offsets.Entry{}
-			}
-			grid.Rows[i] = append(grid.Rows[i], Gauge(r.Range, stored, r.Committed, s.ASCII))
-		}
-	case s.Width > 0:
-		room = min(whole, max(s.Width-fixed, leastState))
+		grid.Rows[i] = append(grid.Rows[i], Gauge(r.Range, stored, r.Committed, s.ASCII))
 	}
-	if room < whole {
-		for _, row := range grid.Rows {
-			row[state] = shorten(row[state], room, s.ASCII)
-		}
-	}
-	return grid
+	return grid, true
 }
 
 func columns(store, wide bool) []Column {
@@ -288,7 +418,7 @@ func columns(store, wide bool) []Column {
 }
 
 // cells fills in a row for columns.
-func cells(row []string, text *arena, j *offsets.Judged, store, wide bool) {
+func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told map[string]bool) {
 	r, stored, committed := j.Row, &j.Stored, &j.Committed
 	i := 0
 	put := func(s string) { row[i] = s; i++ }
@@ -332,7 +462,7 @@ func cells(row []string, text *arena, j *offsets.Judged, store, wide bool) {
 		put(orElse(Clean(r.Owner), "-"))
 		put(orElse(Clean(r.Committed.Metadata), "-"))
 	}
-	put(cleanText(j.Words()))
+	put(cleanText(j.Brief(told)))
 }
 
 // toneOf colours STATE: red where something is lost or not known, yellow for low and unprocessed, dim where all is well.
@@ -377,7 +507,53 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 		return
 	}
 	t := g.Total(d.Snapshot.Origin.Cluster)
-	p.printf("\n%s, %s ok · %s\n", plural(t.Partitions, "partition"), offsets.Thousands(int64(t.Healthy)), d.lags(g, t))
+	p.printf("\n")
+	p.prose("  ", "%s · %s", d.tally(g, t), d.lags(g, t))
+}
+
+// tally counts the partitions and those that are ok, with what the table says of these in other words than ok.
+func (d Describe) tally(g offsets.Group, t offsets.Totals) string {
+	var unprocessed, never, expired, behind int
+	for i := range g.Rows {
+		j := offsets.JudgeRow(&g.Rows[i], d.Snapshot.Origin.Cluster, g.Store != nil)
+		if !j.Healthy() {
+			continue
+		}
+		n, ok := j.Unprocessed()
+		switch {
+		case j.Committed.Condition == offsets.NoEntry && g.Store != nil && j.Row.Stored.Presence == offsets.Present:
+			expired++
+		case j.Committed.Condition == offsets.NoEntry:
+			never++
+		case g.Store == nil || !ok:
+		case n > 0:
+			unprocessed++
+		case n < 0:
+			behind++
+		}
+	}
+	text := offsets.Plural(t.Partitions, "partition") + ", " + offsets.Thousands(int64(t.Healthy)) + " ok"
+	var say []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{unprocessed, "with unprocessed records"}, {never, "never committed"}, {expired, "without a committed offset"}, {behind, "committed behind stored"}} {
+		switch {
+		case k.n == 0:
+		case k.n == 1 && t.Healthy == 1:
+			say = append(say, k.what)
+		case k.n == t.Healthy:
+			say = append(say, "all of them "+k.what)
+		case len(say) == 0:
+			say = append(say, offsets.Thousands(int64(k.n))+" of them "+k.what)
+		default:
+			say = append(say, offsets.Thousands(int64(k.n))+" "+k.what)
+		}
+	}
+	if len(say) == 0 {
+		return text
+	}
+	return text + ", " + joinAnd(say)
 }
 
 // lags words the sums, with the end that they run to and what they leave out.
@@ -458,7 +634,7 @@ func uncounted(g offsets.Group, cluster string, side offsets.Side) string {
 		switch {
 		case n == 0:
 		case len(say) == 0:
-			say = append(say, plural(n, "partition")+" that "+verb(n, one, many))
+			say = append(say, offsets.Plural(n, "partition")+" that "+verb(n, one, many))
 		default:
 			say = append(say, offsets.Thousands(int64(n))+" that "+verb(n, one, many))
 		}
@@ -497,31 +673,38 @@ func (d Describe) forecast(p *printer, g offsets.Group) {
 		if i == 0 {
 			p.printf("\n")
 		}
-		long = restart(p, o, outcomes, len(g.Rows), g.Store != nil, long)
+		long = restart(p, o, outcomes, g, long)
 	}
 }
 
 // restart words one place. It returns whether the policies still wait to be told at length.
-func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, rows int, store, long bool) bool {
+func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, g offsets.Group, long bool) bool {
+	store := g.Store != nil
+	const hang = "    "
 	from := "A restart from the store    "
 	if base.From == offsets.Committed {
 		from = "A restart from the commits  "
 	}
-	if base.Uncounted == rows {
+	if base.Uncounted == len(g.Rows) {
 		p.printf("%s cannot be told: no partition could be counted.\n", from)
 		return long
 	}
 	rest := ""
 	if base.Unsure > 0 {
-		rest += fmt.Sprintf("; how much of %s was processed the store does not say", plural(base.Unsure, "commit"))
+		rest += fmt.Sprintf("; how much of %s was processed the store does not say", offsets.Plural(base.Unsure, "commit"))
 	}
 	if base.Uncounted > 0 {
-		rest += fmt.Sprintf("; %s could not be counted", plural(base.Uncounted, "partition"))
+		rest += fmt.Sprintf("; %s could not be counted", offsets.Plural(base.Uncounted, "partition"))
 	}
-	if base.From == offsets.Committed && !store {
-		p.printf("%s loses %s, reads %s; how much was processed cannot be told without a store%s.\n", from, losses(base), offsets.Thousands(base.Reads), rest)
-	} else {
-		p.printf("%s loses %s, repeats %s, reads %s%s.\n", from, losses(base), offsets.Thousands(base.Repeats), offsets.Thousands(base.Reads), rest)
+	none := base.WithoutOffset > 0 && !slices.ContainsFunc(g.Rows, func(r offsets.Row) bool {
+		return r.Entry(base.From).Presence == offsets.Present && !r.Range.Gone()
+	})
+	switch {
+	case none: // what it loses is the policy's to say
+	case base.From == offsets.Committed && !store:
+		p.prose(hang, "%s loses %s, reads %s; how much was processed cannot be told without a store%s.", from, losses(base), offsets.Thousands(base.Reads), rest)
+	default:
+		p.prose(hang, "%s loses %s, repeats %s, reads %s%s.", from, losses(base), offsets.Thousands(base.Repeats), offsets.Thousands(base.Reads), rest)
 	}
 	if base.OutOfRange == 0 && base.WithoutOffset == 0 {
 		return long
@@ -536,16 +719,27 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, rows int, 
 			latest = o
 		}
 	}
-	repeats := fmt.Sprintf("repeats %s, reads %s more", upTo(earliest.Repeats-base.Repeats), offsets.Thousands(earliest.Reads-base.Reads))
-	loses := fmt.Sprintf("loses %s more", upTo(latest.Readable-base.Readable))
-	if !long {
-		p.printf("  %s: earliest %s · latest %s · none stops\n", decided(base), repeats, loses)
-		return false
+	more := " more"
+	if none {
+		more = ""
 	}
-	p.printf("  %s; there the job's auto.offset.reset decides:\n", decided(base))
-	p.printf("    earliest   %s\n", repeats)
-	p.printf("    latest     %s (the default of Java clients)\n", loses)
-	p.printf("    none       the job stops\n")
+	repeats := fmt.Sprintf("repeats %s, reads %s%s", upTo(earliest.Repeats-base.Repeats), offsets.Thousands(earliest.Reads-base.Reads), more)
+	loses := fmt.Sprintf("loses %s%s", upTo(latest.Readable-base.Readable), more)
+	switch {
+	case none && long:
+		p.prose(hang, "%s has no offset to restart from%s; the job's auto.offset.reset decides alone:", from, rest)
+	case none:
+		p.prose(hang, "%s has no offset to restart from%s; the policy decides alone: earliest %s · latest %s · none stops", from, rest, repeats, loses)
+	case long:
+		p.prose("    ", "  %s; there the job's auto.offset.reset decides:", decided(base))
+	default:
+		p.prose("    ", "  %s: earliest %s · latest %s · none stops", decided(base), repeats, loses)
+	}
+	if long {
+		p.printf("    earliest   %s\n", repeats)
+		p.printf("    latest     %s (the default of Java clients)\n", loses)
+		p.printf("    none       the job stops\n")
+	}
 	return false
 }
 
@@ -594,7 +788,7 @@ func decided(o offsets.Outcome) string {
 		if len(say) > 0 {
 			return offsets.Thousands(int64(n))
 		}
-		return plural(n, "partition")
+		return offsets.Plural(n, "partition")
 	}
 	if o.OutOfRange > 0 {
 		say = append(say, noun(o.OutOfRange)+verb(o.OutOfRange, " is", " are")+" out of range")

@@ -50,6 +50,14 @@ func Gauge(r offsets.Range, stored, committed offsets.Entry, ascii bool) string 
 	return string(b)
 }
 
+// gaugeLegend says how to read a gauge.
+func gaugeLegend(store bool) string {
+	if !store {
+		return "gauge: C committed, from earliest to end; a mark outside is low or high"
+	}
+	return "gauge: S stored, C committed, B both, from earliest to end; a mark outside is low or high"
+}
+
 // mark is the cell of an entry: 0 left of the line, 1…gaugeCells on it, gaugeCells+1 right of it, -1 nowhere.
 func mark(r offsets.Range, e offsets.Entry) int {
 	switch {

@@ -45,8 +45,8 @@ func (l GroupList) row(g offsets.Group) []string {
 }
 
 func (l GroupList) text(s Stream) error {
-	p := &printer{w: s.W}
-	p.printf("%s · %s\n", plural(len(l.Snapshot.Groups), "group"), where(l.Snapshot.Origin))
+	p := &printer{w: s.W, width: s.Width}
+	clusterLine(p, l.Snapshot.Origin, len(clusterLabel))
 	grid := Grid{Columns: []Column{{Name: "GROUP"}, {Name: "TYPE"}, {Name: "STATE"}, {Name: "PROTOCOL"}, {Name: "COORDINATOR", Right: true}}}
 	troubled := false
 	for _, g := range l.Snapshot.Groups {
@@ -72,12 +72,16 @@ func (l GroupList) text(s Stream) error {
 	}
 	if len(grid.Rows) > 0 && p.err == nil {
 		p.printf("\n")
+		if troubled {
+			grid.fit(s, 1, false)
+		}
 		p.err = grid.draw(s)
 	}
+	p.printf("\n%s\n", offsets.Plural(len(l.Snapshot.Groups), "group"))
 	if len(l.Troubles) > 0 {
 		p.printf("\nThe list is not whole:\n")
 		for _, t := range l.Troubles {
-			p.printf("  %s\n", cleanText(reason(&t)))
+			p.prose("    ", "  %s", cleanText(reason(&t)))
 		}
 	}
 	return p.err

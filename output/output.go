@@ -106,8 +106,14 @@ func utf8Locale(getenv func(string) string) bool {
 
 // printer writes lines and remembers the first error.
 type printer struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	width int // of the terminal that prose is folded to; 0: none
+	err   error
+}
+
+// prose writes a line of text that a terminal would break anywhere, broken between its words. What is to be copied is no prose.
+func (p *printer) prose(hang, format string, args ...any) {
+	p.printf("%s\n", fold(fmt.Sprintf(format, args...), p.width, hang))
 }
 
 func (p *printer) printf(format string, args ...any) {

@@ -378,8 +378,8 @@ func TestDecide(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 s ago", 59 * time.Second: "59 s ago", time.Hour - 1: "59 min ago", 3*time.Hour + 12*time.Minute: "3 h 12 min ago",
-		50 * time.Hour: "2 d 2 h ago", -90 * time.Second: "1 min in the future",
+		0: "0 s ago", 59 * time.Second: "59 s ago", time.Hour - 1: "59 min 59 s ago", 3*time.Hour + 12*time.Minute: "3 h 12 min ago",
+		50 * time.Hour: "2 d 2 h ago", -90 * time.Second: "1 min 30 s in the future",
 	} {
 		if got := age(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)

@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,35 +30,39 @@ func sides(p offsets.Plan) []offsets.Side {
 
 // Write writes the plan for people. Its document is the exchange package's.
 func (v PlanView) Write(s Stream) error {
-	p := &printer{w: s.W}
-	p.printf("%s\n", v.heading())
+	p := &printer{w: s.W, width: s.Width}
+	p.prose("  ", "%s", v.heading())
+	clusterLine(p, v.Plan.Origin, len(clusterLabel))
 	for _, g := range v.Plan.Groups {
 		for _, note := range g.Notes {
-			p.printf("note: %s%s\n", v.of(g.Group), cleanText(note))
+			p.prose("  ", "note: %s%s", v.of(g.Group), cleanText(note))
 		}
 	}
-	grid, weighty := v.grid(s)
+	told := v.reasons(p)
+	grid, weighty := v.grid(told)
 	if len(grid.Rows) > 0 && p.err == nil {
 		p.printf("\n")
+		lead := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "PARTITION" })
+		grid.fit(s, lead, false)
 		p.err = grid.draw(s)
 	} else {
 		p.printf("\n")
 	}
 	for _, g := range v.Plan.Groups {
 		if n := refusedWhole(g); n > 0 {
-			p.printf("refused: %s; %s\n", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice))
+			p.prose("  ", "refused: %s; %s", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice))
 		}
 	}
 	v.kept(p, len(grid.Rows) > 0)
 	if weighty > 1 {
 		n := v.counts()
-		p.printf("In all this skips %s readable and repeats %s.\n", upTo(n.Skips), upTo(n.Repeats))
+		p.prose("  ", "In all this skips %s readable and repeats %s.", upTo(n.Skips), upTo(n.Repeats))
 	}
 	return p.err
 }
 
 func stay(n int) string {
-	return plural(n, "partition") + verb(n, " stays as it is", " stay as they are")
+	return offsets.Plural(n, "partition") + verb(n, " stays as it is", " stay as they are")
 }
 
 func choose(before, choice string) string {
@@ -98,7 +103,7 @@ func (v PlanView) heading() string {
 			last = &g.Changes[i].Key
 		}
 	}
-	return fmt.Sprintf("%s %s · %s · %s", what, v.groups(), plural(partitions, "partition"), where(v.Plan.Origin))
+	return fmt.Sprintf("%s %s · %s", what, v.groups(), offsets.Plural(partitions, "partition"))
 }
 
 // groups names the plan's groups, or counts them when they are many.
@@ -109,7 +114,7 @@ func (v PlanView) groups() string {
 	case 1:
 		return groupName(v.Plan.Groups[0].Group)
 	default:
-		return fmt.Sprintf("%d groups", n)
+		return offsets.Plural(n, "group")
 	}
 }
 
@@ -120,8 +125,57 @@ func groupName(id string) string {
 	return Clean(id)
 }
 
+// listed reports whether a change has a row of its own: it is written, asked about, or refused, but not with its whole group.
+func listed(g offsets.PlanGroup, c offsets.Change) bool {
+	return c.Verdict != offsets.Keep && (g.Refusal == "" || c.Verdict != offsets.Refuse || c.Reason != g.Refusal)
+}
+
+// said is a reason as a row has it, and what it is about.
+type said struct {
+	group string
+	side  offsets.Side
+	why   string
+}
+
+// reasons writes out, once, what several rows of a group have as their reason, and returns it. What a change skips or repeats
+// belongs to its row.
+func (v PlanView) reasons(p *printer) map[said]bool {
+	type found struct {
+		rows   int
+		topics []string
+	}
+	all := map[said]*found{}
+	var order []said
+	for _, g := range v.Plan.Groups {
+		for _, c := range g.Changes {
+			if !listed(g, c) || c.Verdict != offsets.Refuse && c.Skips+c.Repeats > 0 ||
+				offsets.Brief(c.Reason) == c.Reason || width(c.Reason) <= 2*longReason { // a short one may well be about this row alone
+				continue
+			}
+			at := said{g.Group, c.Side, v.why(c)}
+			f := all[at]
+			if f == nil {
+				f = &found{}
+				all[at], order = f, append(order, at)
+			}
+			f.rows++
+			if n := len(f.topics); n == 0 || f.topics[n-1] != c.Topic {
+				f.topics = append(f.topics, c.Topic)
+			}
+		}
+	}
+	told := map[said]bool{}
+	for _, at := range order {
+		if f := all[at]; f.rows > 1 {
+			told[at] = true
+			p.prose("  ", "note: %s%s of %s: %s", v.of(at.group), at.side, fewNames(f.topics), at.why)
+		}
+	}
+	return told
+}
+
 // grid has a row for each change that is written, asked about or refused. weighty counts the rows that skip or repeat records.
-func (v PlanView) grid(s Stream) (grid Grid, weighty int) {
+func (v PlanView) grid(told map[said]bool) (grid Grid, weighty int) {
 	have := sides(v.Plan)
 	if len(v.Plan.Groups) > 1 {
 		grid.Columns = append(grid.Columns, Column{Name: "GROUP"})
@@ -136,10 +190,13 @@ func (v PlanView) grid(s Stream) (grid Grid, weighty int) {
 	grid.Columns = append(grid.Columns, Column{Name: old, Right: true}, Column{Name: "NEW", Right: true}, Column{Name: "CHANGE", Right: true}, Column{Name: "WHY"})
 	grid.toned = len(grid.Columns) - 1
 	for _, g := range v.Plan.Groups {
-		whole := refusedWhole(g) > 0
 		for _, c := range g.Changes {
-			if c.Verdict == offsets.Keep || whole && c.Verdict == offsets.Refuse && c.Reason == g.Refusal {
+			if !listed(g, c) {
 				continue
+			}
+			why := v.why(c)
+			if told[said{g.Group, c.Side, why}] {
+				why = cleanText(offsets.Brief(c.Reason))
 			}
 			row := make([]string, 0, len(grid.Columns))
 			if len(v.Plan.Groups) > 1 {
@@ -149,7 +206,7 @@ func (v PlanView) grid(s Stream) (grid Grid, weighty int) {
 			if len(have) > 1 {
 				row = append(row, string(c.Side))
 			}
-			row = append(row, offset(c.Old), newOffset(c), delta(c), v.why(c))
+			row = append(row, offset(c.Old), newOffset(c), delta(c), why)
 			grid.Rows = append(grid.Rows, row)
 			grid.tones = append(grid.tones, map[offsets.Verdict]tone{offsets.Refuse: toneRed, offsets.Ask: toneYellow}[c.Verdict])
 			if c.Verdict != offsets.Refuse && c.Skips+c.Repeats > 0 {
@@ -219,13 +276,15 @@ func (v PlanView) why(c offsets.Change) string {
 	return why
 }
 
-// kept tells of what stays: in one number what is in range, by name all else.
+// kept tells of what stays: in one number what is in range, by name all else. Where only the numbers in their reasons differ, the
+// end of these stands for all.
 func (v PlanView) kept(p *printer, table bool) {
-	type place struct{ group, topic, side, reason string }
-	parts := map[place][]int32{}
-	var places []place
 	inRange, others := 0, 0
 	both := len(sides(v.Plan)) > 1
+	reasons := map[said]string{} // by the end of a reason, the reason, or "" where they differ
+	end := func(g string, c offsets.Change) said {
+		return said{g, c.Side, c.Reason[strings.LastIndex(c.Reason, ": ")+1:]}
+	}
 	for _, g := range v.Plan.Groups {
 		for _, c := range g.Changes {
 			switch {
@@ -234,14 +293,12 @@ func (v PlanView) kept(p *printer, table bool) {
 			case c.InRange():
 				inRange++
 			default:
-				at := place{group: g.Group, topic: c.Topic, reason: c.Reason}
-				if both {
-					at.side = " (" + string(c.Side) + ")"
+				at := end(g.Group, c)
+				if known, ok := reasons[at]; ok && known != c.Reason {
+					reasons[at] = ""
+				} else if !ok {
+					reasons[at] = c.Reason
 				}
-				if parts[at] == nil {
-					places = append(places, at)
-				}
-				parts[at] = append(parts[at], c.Partition)
 			}
 		}
 	}
@@ -252,13 +309,53 @@ func (v PlanView) kept(p *printer, table bool) {
 	default:
 		p.printf("%s %s in range and %s.\n", offsets.Thousands(int64(inRange)), verb(inRange, "is", "are"), verb(inRange, "stays", "stay"))
 	}
-	for _, at := range places {
-		n := len(parts[at])
-		p.printf("%s%s %s%s %s: %s\n", v.of(at.group), Clean(at.topic), ranges(parts[at]), at.side, verb(n, "stays", "stay"), cleanText(at.reason))
+	var all places
+	for _, g := range v.Plan.Groups {
+		for _, c := range g.Changes {
+			if c.Verdict == offsets.Keep && !c.InRange() {
+				at := end(g.Group, c)
+				at.why = strings.TrimSpace(orElse(reasons[at], at.why))
+				all.add(at, c.Key)
+			}
+		}
+	}
+	for _, at := range all.order {
+		side := ""
+		if both {
+			side = " (" + string(at.side) + ")"
+		}
+		p.prose("  ", "%s%s%s %s: %s", v.of(at.group), all.names(at), side, verb(all.count[at], "stays", "stay"), cleanText(at.why))
 	}
 	if others == 0 {
 		p.printf("Nothing to do.\n")
 	}
+}
+
+// places gathers partitions of which the same is said.
+type places struct {
+	order []said
+	count map[said]int
+	parts map[said]map[string][]int32
+}
+
+func (l *places) add(at said, k offsets.Key) {
+	if l.parts == nil {
+		l.count, l.parts = map[said]int{}, map[said]map[string][]int32{}
+	}
+	if l.parts[at] == nil {
+		l.order, l.parts[at] = append(l.order, at), map[string][]int32{}
+	}
+	l.count[at]++
+	l.parts[at][k.Topic] = append(l.parts[at][k.Topic], k.Partition)
+}
+
+// names lists the partitions of a place: orders 0-5, payments 2.
+func (l *places) names(at said) string {
+	var all []string
+	for _, topic := range slices.Sorted(maps.Keys(l.parts[at])) {
+		all = append(all, Clean(topic)+" "+ranges(l.parts[at][topic]))
+	}
+	return strings.Join(all, ", ")
 }
 
 // ranges writes partition numbers as 0, 2-5.
@@ -314,32 +411,45 @@ func (v PlanView) task() string {
 	}
 	of := "of group " + strings.Join(groups, "")
 	if n := len(groups); n > 1 {
-		of = fmt.Sprintf("of %d groups (%s)", n, strings.Join(groups[:min(n, 5)], ", "))
-		if n > 5 {
-			of = fmt.Sprintf("of %d groups (%s and %d more)", n, strings.Join(groups[:5], ", "), n-5)
-		}
+		of = fmt.Sprintf("of %s (%s)", offsets.Plural(n, "group"), fiveNames(groups))
 	}
-	at := map[offsets.Side]string{offsets.Stored: cleanText(v.Plan.Origin.Store), offsets.Committed: where(v.Plan.Origin)}
+	cluster := "the cluster" // by its id once; the plan's heading says more
+	if id := v.Plan.Origin.Cluster; id != "" {
+		cluster = "cluster " + cleanText(id)
+	}
+	commits := "the commits of " + cluster
 	var say []string
 	for _, side := range []offsets.Side{offsets.Committed, offsets.Stored} { // in the order of the writes
+		at := cleanText(v.Plan.Origin.Store)
 		if n := write[side]; n > 0 {
-			say = append(say, fmt.Sprintf("write %s %s to %s", plural(n, "offset"), of, at[side]))
+			if side == offsets.Committed {
+				at = commits
+			}
+			say = append(say, fmt.Sprintf("write %s %s to %s", offsets.Plural(n, "offset"), of, at))
+			commits = "them"
 		}
 		if n := remove[side]; n > 0 {
-			say = append(say, fmt.Sprintf("remove %s %s from %s", plural(n, "offset"), of, at[side]))
+			if side == offsets.Committed {
+				at = commits
+			}
+			say = append(say, fmt.Sprintf("remove %s %s from %s", offsets.Plural(n, "offset"), of, at))
 		}
 	}
 	if n := len(whole); n > 0 {
-		names := strings.Join(whole[:min(n, 5)], ", ")
-		if n > 5 {
-			names += fmt.Sprintf(" and %d more", n-5)
-		}
-		say = append(say, fmt.Sprintf("delete %s %s with all commits from %s", verb(n, "group", "groups"), names, where(v.Plan.Origin)))
+		say = append(say, fmt.Sprintf("delete %s %s with all commits from %s", verb(n, "group", "groups"), fiveNames(whole), cluster))
 	}
 	if len(say) == 0 {
 		return "write nothing"
 	}
 	return joinAnd(say)
+}
+
+// fiveNames lists up to five names, which are clean already.
+func fiveNames(names []string) string {
+	if n := len(names); n > 5 {
+		return strings.Join(names[:5], ", ") + " and " + offsets.Thousands(int64(n-5)) + " more"
+	}
+	return strings.Join(names, ", ")
 }
 
 // Prompt is the question before a write, with the count, the group and the place. Its default is no.
@@ -350,7 +460,7 @@ func (v PlanView) Prompt() string {
 
 // DryRun says unmistakably that nothing was written. It belongs on stderr.
 func (v PlanView) DryRun(s Stream) error {
-	p := &printer{w: s.W}
+	p := &printer{w: s.W, width: s.Width}
 	n := v.Plan.Count()
 	line := "dry run: nothing was written"
 	switch {
@@ -362,7 +472,7 @@ func (v PlanView) DryRun(s Stream) error {
 	default:
 		line += ", and there is nothing to write"
 	}
-	p.printf("%s\n", line)
+	p.prose("  ", "%s", line)
 	return p.err
 }
 
@@ -379,35 +489,39 @@ func nonEmpty(s ...string) []string {
 
 // Results tells what came of a write, partition by partition where it did not come as planned, and how to take it back.
 func (v PlanView) Results(s Stream) error {
-	p := &printer{w: s.W}
+	p := &printer{w: s.W, width: s.Width}
 	paint := newPaints(s.Color)
 	notTried, refused := 0, 0
 	both := len(sides(v.Plan)) > 1
+	var all places
 	for _, c := range v.Plan.All() {
-		line, why := "", orElse(c.Error, "no reason given")
+		what, why := "", orElse(c.Error, "no reason given")
 		switch {
 		case c.Verdict == offsets.Refuse || c.Verdict == offsets.Ask:
 			refused++
-			line, why = "refused", c.Reason
+			what, why = "refused", c.Reason
 		case c.Verdict != offsets.Write:
 			continue
 		case c.Result == offsets.Failed:
-			line = "failed"
+			what = "failed"
 		case c.Result == offsets.NotTried:
 			notTried++
-			line, why = "not tried", orElse(c.Error, "an earlier write failed")
+			what, why = "not tried", orElse(c.Error, "an earlier write failed")
 		case c.Result == offsets.Unverified:
-			line, why = "unknown", orElse(c.Error, "the write was not answered")
+			what, why = "unknown", orElse(c.Error, "the write was not answered")
 		case (c.Result == offsets.Written || c.Result == offsets.Already) && !c.Verified:
-			line, why = "not verified", orElse(c.Error, "it could not be read back")
+			what, why = "not verified", orElse(c.Error, "it could not be read back")
 		default:
 			continue
 		}
-		side := ""
 		if both {
-			side = " (" + string(c.Side) + ")"
+			what = "(" + string(c.Side) + ") " + what
 		}
-		p.printf("%s\n", paint.paint(toneRed, fmt.Sprintf("%s%s %d%s %s: %s", v.of(c.Group), Clean(c.Topic), c.Partition, side, line, cleanText(why))))
+		all.add(said{c.Group, c.Side, what + ": " + cleanText(why)}, c.Key)
+	}
+	for _, at := range all.order {
+		line := fmt.Sprintf("%s%s %s", v.of(at.group), all.names(at), at.why)
+		p.printf("%s\n", paint.paint(toneRed, fold(line, s.Width, "  ")))
 	}
 	n := v.Plan.Count()
 	if n.Write > 0 {

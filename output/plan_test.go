@@ -131,7 +131,7 @@ func TestPrompt(t *testing.T) {
 		want string
 	}{
 		{clamped(offsets.Stored), "Write 3 offsets of group billing to /var/lib/billing/offsets? [y/N] "},
-		{clamped(offsets.Committed), "Write 2 offsets of group billing to cluster MkU3OEVBNTcwNTJENDM2Qg at kafka1:9092 (GTOFFSET_BOOTSTRAP_SERVER)? [y/N] "},
+		{clamped(offsets.Committed), "Write 2 offsets of group billing to the commits of cluster MkU3OEVBNTcwNTJENDM2Qg? [y/N] "},
 		{inRange(), "Write nothing? [y/N] "},
 	} {
 		if got := (PlanView{Plan: c.plan}).Prompt(); got != c.want {

@@ -33,6 +33,8 @@ type Grid struct {
 	Rows    [][]string
 	tones   []tone // of the column toned, one a row; nil: none is coloured
 	toned   int
+	above   []string // lines before each row, each with its line end; nil: none
+	below   []string // and after it
 }
 
 // arena makes cells that share a few large strings: those of a hundred thousand rows would else be a million small ones.
@@ -129,11 +131,18 @@ func (g Grid) byTablewriter(w io.Writer) error {
 	var out bytes.Buffer
 	for i, line := range bytes.Split(bytes.TrimSuffix(drawn.Bytes(), []byte("\n")), []byte("\n")) {
 		text := strings.TrimRight(string(line), " ")
-		if row := i - 1; row >= 0 && g.tones != nil { // colours go in after the drawing, where the cell must be
+		row := i - 1
+		if row >= 0 && g.tones != nil { // colours go in after the drawing, where the cell must be
 			text = g.color(text, row, widths, paint)
+		}
+		if row >= 0 && g.above != nil {
+			out.WriteString(g.above[row])
 		}
 		out.WriteString(text)
 		out.WriteByte('\n')
+		if row >= 0 && g.below != nil {
+			out.WriteString(g.below[row])
+		}
 	}
 	_, err := w.Write(out.Bytes())
 	return err
@@ -220,7 +229,13 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 		if g.tones != nil {
 			t = g.tones[i]
 		}
+		if g.above != nil {
+			out = append(out, g.above[i]...)
+		}
 		line(row, t)
+		if g.below != nil {
+			out = append(out, g.below[i]...)
+		}
 		if len(out) >= 64<<10 {
 			if _, err := w.Write(out); err != nil {
 				return err
@@ -230,6 +245,92 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 	}
 	_, err := w.Write(out)
 	return err
+}
+
+// leastText is how much of the last column is left at least when it is shortened; where there is less room, texts go below rows.
+const leastText = 20
+
+// fit lays the grid out for a terminal, so that no row wraps. Names, which are the first lead columns, go to a line of their own
+// above the rows if the numbers would leave no room for them. A text in the last column, the toned one, that does not fit is
+// shortened, or goes to a line of its own below the row; may it not be shortened, it always goes there. Numbers are never cut.
+func (g *Grid) fit(s Stream, lead int, shorten bool) {
+	if s.Width <= 0 || len(g.Rows) == 0 {
+		return
+	}
+	w := g.widths()
+	room, title := s.Width, len(g.Columns[g.toned].Name)
+	for i, n := range w {
+		if i != g.toned {
+			room -= n + gutter
+		}
+	}
+	if room < title {
+		g.above = make([]string, len(g.Rows))
+		last := ""
+		for i, row := range g.Rows {
+			names := strings.Join(row[:lead], " ")
+			if i == 0 || names != last {
+				g.above[i] = names + "\n"
+			}
+			last = names
+			for j := range lead {
+				row[j] = ""
+			}
+		}
+		for i, c := range g.Columns[:lead] {
+			room += w[i] - width(c.Name)
+		}
+	}
+	whole := w[g.toned]
+	switch {
+	case room >= whole:
+		return
+	case shorten && room >= leastText:
+		for _, row := range g.Rows {
+			row[g.toned] = cut(row[g.toned], room, s.ASCII)
+		}
+		return
+	}
+	paint := newPaints(s.Color)
+	g.below = make([]string, len(g.Rows))
+	for i, row := range g.Rows {
+		if width(row[g.toned]) <= max(room, title) {
+			continue
+		}
+		const indent = "    "
+		for line := range strings.SplitSeq(fold(indent+row[g.toned], s.Width, indent), "\n") {
+			if g.tones != nil {
+				line = indent + paint.paint(g.tones[i], strings.TrimPrefix(line, indent))
+			}
+			g.below[i] += line + "\n"
+		}
+		row[g.toned] = ""
+	}
+}
+
+// fold breaks a clean text at blanks into lines of at most n columns, where its words allow it. All but the first begin with hang.
+func fold(text string, n int, hang string) string {
+	var out strings.Builder
+	for n > 0 && width(text) > n {
+		at := -1
+		for i := len(text) - len(strings.TrimLeft(text, " ")); i < len(text); i++ {
+			if text[i] != ' ' {
+				continue
+			}
+			if at >= 0 && width(text[:i]) > n {
+				break
+			}
+			at = i
+		}
+		if at < 0 || strings.TrimSpace(text[at:]) == "" {
+			break
+		}
+		out.WriteString(strings.TrimRight(text[:at], " "))
+		out.WriteByte('\n')
+		text = hang + strings.TrimLeft(text[at:], " ")
+	}
+	out.WriteString(text)
+	return out.String()
 }
 
 func appendBlanks(b []byte, n int) []byte {
@@ -249,8 +350,8 @@ func width(s string) int {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(s)
 }
 
-// shorten cuts a clean text to at most n columns, with … (or ...) at the end.
-func shorten(s string, n int, ascii bool) string {
+// cut shortens a clean text to at most n columns, with … (or ...) at the end.
+func cut(s string, n int, ascii bool) string {
 	if len(s) <= n || width(s) <= n {
 		return s
 	}

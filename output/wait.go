@@ -25,7 +25,7 @@ func (v Wait) Write(s Stream, f Format) error {
 			return nil // the error says it
 		}
 		p := &printer{w: s.W}
-		p.printf("met after %s\n", v.Waited.Round(time.Second))
+		p.printf("met after %s\n", offsets.Span(v.Waited.Round(time.Second)))
 		return p.err
 	case JSON:
 		return writeJSON(s.W, v.document())
