@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,41 +30,80 @@ func formats(c *cobra.Command, have ...output.Format) {
 	}
 }
 
-// setHelp writes the help by code: cobra's templates would pull in text/template and double the binary.
-func setHelp(root *cobra.Command) {
+// The bounds of the help's width. Piped, it is as wide as it may be.
+const (
+	helpLeast = 60
+	helpMost  = 100
+)
+
+// setHelp writes the help by code: cobra's templates would pull in text/template and double the binary. columns is the terminal's
+// width, 0 for none.
+func setHelp(root *cobra.Command, columns int) {
+	wide := helpMost
+	if columns > 0 {
+		wide = min(max(columns, helpLeast), helpMost)
+	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		var b strings.Builder
-		fmt.Fprintf(&b, "%s\n\n", orElse(c.Long, c.Short))
-		writeUsage(&b, c)
+		writeText(&b, orElse(c.Long, c.Short), wide)
+		b.WriteByte('\n')
+		writeUsage(&b, c, wide)
 		io.WriteString(c.OutOrStdout(), b.String())
 	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
 		var b strings.Builder
-		writeUsage(&b, c)
+		writeUsage(&b, c, wide)
 		_, err := io.WriteString(c.OutOrStdout(), b.String())
 		return err
 	})
 }
 
-func writeUsage(b *strings.Builder, c *cobra.Command) {
+// writeText breaks paragraphs anew. Lines that begin with a blank keep their place.
+func writeText(b *strings.Builder, text string, wide int) {
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") || strings.Contains(paragraph, "\n ") {
+			fmt.Fprintln(b, paragraph)
+			continue
+		}
+		for _, line := range wrap(paragraph, wide) {
+			fmt.Fprintln(b, line)
+		}
+	}
+}
+
+func writeUsage(b *strings.Builder, c *cobra.Command, wide int) {
 	fmt.Fprintf(b, "Usage\n  %s\n", c.UseLine())
 	if c.HasExample() {
-		fmt.Fprintf(b, "\nExamples\n%s\n", c.Example)
+		fmt.Fprintf(b, "\nExamples\n")
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			comment, ok := strings.CutPrefix(strings.TrimSpace(line), "# ")
+			if !ok {
+				fmt.Fprintln(b, line) // a command is there to be copied
+				continue
+			}
+			for _, part := range wrap(comment, wide-4) {
+				fmt.Fprintln(b, "  # "+part)
+			}
+		}
 	}
 	if c.HasAvailableSubCommands() {
 		b.WriteString("\nCommands\n")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(b, "  %-12s %s\n", sub.Name(), sub.Short)
+				writeItem(b, 12, wide, sub.Name(), sub.Short)
 			}
 		}
 		if !c.HasParent() {
-			b.WriteString("\ngtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.\n")
+			b.WriteByte('\n')
+			writeText(b, "gtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.", wide)
 		}
 	}
 	if f := c.LocalNonPersistentFlags(); f.HasAvailableFlags() {
 		b.WriteString("\nFlags\n")
-		writeFlags(b, c, f)
+		writeFlags(b, c, f, wide)
 	}
 	global := c.InheritedFlags()
 	if !c.HasParent() {
@@ -71,13 +111,31 @@ func writeUsage(b *strings.Builder, c *cobra.Command) {
 	}
 	if global.HasAvailableFlags() {
 		b.WriteString("\nFlags of every command\n")
-		writeFlags(b, c, global)
+		writeFlags(b, c, global, wide)
 	}
 }
 
-func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet) {
+// writeItem writes a name and what it is, beside it, or below it where the names would leave too little room.
+func writeItem(b *strings.Builder, names, wide int, name, text string) {
+	const least = 40
+	if room := wide - names - 4; room >= least {
+		for i, line := range wrap(text, room) {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(b, "  %-*s  %s\n", names, name, line)
+		}
+		return
+	}
+	fmt.Fprintf(b, "  %s\n", name)
+	for _, line := range wrap(text, wide-10) {
+		fmt.Fprintf(b, "          %s\n", line)
+	}
+}
+
+func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet, wide int) {
 	var names, texts []string
-	wide := 0
+	longest := 0
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -99,24 +157,19 @@ func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet) {
 			text += " (default " + f.DefValue + ")"
 		}
 		names, texts = append(names, name), append(texts, text)
-		wide = max(wide, len(name))
+		longest = max(longest, len(name))
 	})
 	for i, n := range names {
-		for j, line := range wrap(texts[i], max(100-wide, 40)) {
-			if j > 0 {
-				n = ""
-			}
-			fmt.Fprintf(b, "  %-*s  %s\n", wide, n, line)
-		}
+		writeItem(b, longest, wide, n, texts[i])
 	}
 }
 
-// wrap breaks a text into lines of at most n bytes.
+// wrap breaks a text into lines of at most n characters.
 func wrap(text string, n int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > n {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > n {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {

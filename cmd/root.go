@@ -130,7 +130,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 		}
 	}
-	setHelp(root)
+	setHelp(root, g.env.StdoutWidth)
 	return root
 }
 
