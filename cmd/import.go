@@ -28,13 +28,13 @@ type importOptions struct {
 	moved        string
 	otherCluster bool
 	stale        bool
+	ownStore     bool // -s is given: it counts before the store that a backup or a plan names
 }
 
 func newImport(g *global) *cobra.Command {
 	o := &importOptions{}
 	c := &cobra.Command{
-		Use:   "import SOURCE",
-		Short: "Write what a document, a backup, a plan or a folder of gtoffset files says",
+		Use: "import SOURCE",
 		Long: `Reads a document, names its format, and writes its offsets to the commits or to a store. What the document does not name stays.
 
 SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is recognised by its content: our own documents (json,
@@ -51,7 +51,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
   gtoffset export --stored -s /old -g billing | gtoffset import - --stored -s /new --execute`,
 		Args: takes(1, 1, "name one file, one folder, or - for stdin"),
 		RunE: func(c *cobra.Command, args []string) error {
-			o.source = args[0]
+			o.source, o.ownStore = args[0], c.Flags().Changed("store")
 			if err := o.validate(g); err != nil {
 				return err
 			}
@@ -126,23 +126,41 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		}
 	default:
 		g.note("%s is %s", o.source, doc.Format.Words())
+		if err := o.sidesOf(g, doc); err != nil {
+			return err
+		}
 		build = o.fromRows(g, sc, doc)
 	}
 	sc.settle()
 	if len(sc.groups) == 0 {
 		g.note("%s names no offset: nothing to do", o.source)
-		return nil
+		w := writing{g: g, road: o.road, plan: offsets.Plan{Command: o.command, Created: g.env.Now()}}
+		w.plan.ID = planID(w.plan, w.plan.Created)
+		return w.document()
 	}
 	return g.apply(ctx, sc, o.road, build)
 }
 
-// onlyNamed refuses a document with other groups than those that were named.
+// useStoreOf takes the store that a backup or a plan names, unless another one is given with -s. The environment's is for
+// commands that are typed, not for one that was written down with its store.
+func (o *importOptions) useStoreOf(g *global, doc exchange.Document) {
+	if !o.ownStore && doc.Origin.Store != "" {
+		g.store = doc.Origin.Store
+	}
+}
+
+// onlyNamed refuses a document with other groups or another topic than those that were named.
 func (o *importOptions) onlyNamed(doc exchange.Document) error {
-	if len(o.groups) == 0 {
-		return nil
+	for _, topic := range topicsOf(doc) {
+		if len(o.topics) > 0 && !slices.Contains(o.topics, topic) {
+			return &problem{
+				code: exitFailed, text: fmt.Sprintf("%s is about topic %q, which -t does not name; nothing was written", o.source, topic),
+				hint: "-t names the topic of a gtoffset file that names none; leave it out here",
+			}
+		}
 	}
 	for _, grp := range doc.Groups {
-		if !slices.Contains(o.groups, grp.Name) {
+		if len(o.groups) > 0 && !slices.Contains(o.groups, grp.Name) {
 			return &problem{
 				code: exitFailed, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name),
 				hint: commandLine([]string{"add", "-g", grp.Name}),
@@ -152,12 +170,52 @@ func (o *importOptions) onlyNamed(doc exchange.Document) error {
 	return nil
 }
 
+func topicsOf(doc exchange.Document) []string {
+	var names []string
+	for _, r := range doc.Rows {
+		names = append(names, r.Topic)
+	}
+	if doc.Plan != nil {
+		for _, c := range doc.Plan.All() {
+			names = append(names, c.Topic)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// sidesOf takes the side from a document that says it. Copying from one side to the other is another thing, which needs both of
+// them read.
+func (o *importOptions) sidesOf(g *global, doc exchange.Document) error {
+	said := map[offsets.Side]bool{}
+	for _, r := range doc.Rows {
+		said[r.Side] = true
+	}
+	if said[""] || len(said) == 0 {
+		return nil
+	}
+	chosen := map[offsets.Side]bool{offsets.Stored: o.stored, offsets.Committed: o.committed}
+	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
+		if said[side] && !chosen[side] && chosen[side.Other()] {
+			return &problem{
+				code: exitRefused, text: fmt.Sprintf("%s holds %s offsets, and --%s does not name that side; nothing was written", o.source, side, side.Other()),
+				hint: fmt.Sprintf("gtoffset reset --to-%s copies them to the other side; a csv export names no side", side),
+			}
+		}
+	}
+	if !o.stored && !o.committed {
+		o.stored, o.committed = said[offsets.Stored], said[offsets.Committed]
+	}
+	if o.stored && g.store == "" {
+		return usage(o.source+" holds stored offsets, and no store is named", "add -s PATH")
+	}
+	return nil
+}
+
 // fromBackup brings back what was there before a write.
 func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) func(context.Context, offsets.Snapshot) (offsets.Plan, error) {
 	backup := doc.Backup()
-	if g.store == "" {
-		g.store = backup.Origin.Store
-	}
+	o.useStoreOf(g, doc)
 	for _, bg := range backup.Groups {
 		for _, r := range bg.Rows {
 			sc.add(bg.Group, r.Key)
@@ -178,13 +236,11 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 	planned := *doc.Plan
 	if age := g.env.Now().Sub(planned.Created); age > planAge && !o.stale {
 		return nil, &problem{
-			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s ago; nothing was written", planned.ID, age.Round(time.Minute)),
+			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s ago; nothing was written", planned.ID, offsets.Span(age)),
 			hint: "add --stale, or plan anew",
 		}
 	}
-	if g.store == "" {
-		g.store = planned.Origin.Store
-	}
+	o.useStoreOf(g, doc)
 	for _, gc := range planned.All() {
 		sc.add(gc.Group, gc.Key)
 	}
