@@ -12,13 +12,13 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // a look at a thousand partitions fits in less than one collection's worth
 	os.Exit(cmd.Main(context.Background(), cmd.System(interrupts), os.Args[1:]))
 }
 
 // interrupts makes the two contexts of a command that does something: the first interrupt ends soft, the second also hard, on
 // which a write under way runs. It is called late, since listening for signals costs as much as all of --help.
 func interrupts(ctx context.Context) (soft, hard context.Context) {
+	debug.SetGCPercent(400) // a look at a thousand partitions fits in less than one collection's worth
 	hard, stop := context.WithCancel(ctx)
 	soft, cancel := context.WithCancel(hard)
 	signals := make(chan os.Signal, 2)

@@ -216,7 +216,7 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	settled := w.plan.Settle(false)
 	var check error
 	if n := w.plan.Count(); w.road.check && n.Write+n.Ask > 0 {
-		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %d of %d offsets would change", n.Write+n.Ask, len(w.plan.All()))}
+		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(len(w.plan.All()), "offset"))}
 	}
 	if err := w.refused(shot, settled); err != nil {
 		return errors.Join(err, check)

@@ -24,8 +24,7 @@ type backupsOptions struct {
 func newBackups(g *global) *cobra.Command {
 	o := &backupsOptions{}
 	c := &cobra.Command{
-		Use:   "backups",
-		Short: "List the backups, or remove old ones",
+		Use: "backups",
 		Long: `Lists the backups that writes have saved, newest first, each with what it would bring back: gtoffset import BACKUP. With --prune,
 those that are older, and the plans beside them, are removed instead.
 

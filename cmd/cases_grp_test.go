@@ -144,7 +144,7 @@ func TestCasesGrp(t *testing.T) {
 		same(t, "stored", w.stored("job", "orders"), "0=100")
 		must(t, held.Unlock())
 		// --idle compares two looks.
-		w.run("clamp", "-g", "job", "-s", w.store, "--stored", "--idle", "1ms", "--execute").exits(0).says("watching both sides for 1ms")
+		w.run("clamp", "-g", "job", "-s", w.store, "--stored", "--idle", "1ms", "--execute").exits(0).says("watching both sides for 1 ms")
 		same(t, "stored", w.stored("job", "orders"), "0=500")
 	})
 	for _, moves := range []string{"stored", "committed"} {
@@ -199,7 +199,7 @@ func TestCasesGrp(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("g1", "orders", 100)
 		leave, err := w.b.Join("g1", false, "orders")
 		must(t, err)
-		w.run("clamp", "-g", "g1", "--wait-empty", "3ms", "--execute").exits(4).says("waiting up to 3ms", "is active", "nothing was written")
+		w.run("clamp", "-g", "g1", "--wait-empty", "3ms", "--execute").exits(4).says("waiting up to 3 ms", "is active", "nothing was written")
 		same(t, "committed", w.committed("g1", "orders"), "0=100")
 		calls := 0
 		w.tick = func() {

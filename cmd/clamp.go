@@ -22,8 +22,7 @@ type clampOptions struct {
 func newClamp(g *global) *cobra.Command {
 	o := &clampOptions{sideFlags: sideFlags{both: ", or both: each is then corrected by its own value"}}
 	c := &cobra.Command{
-		Use:   "clamp",
-		Short: "Bring offsets back into what the cluster still has",
+		Use: "clamp",
 		Long: `Corrects the stored offsets, the commits, or both: an offset below earliest goes to earliest, one above the end to the end, a
 first run starts at earliest. An offset in range is never changed, however far behind. Where the number alone cannot tell (a
 recreated topic, a lost entry, another cluster) it asks, or refuses and names the flag that decides.

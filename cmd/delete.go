@@ -17,8 +17,7 @@ type deleteOptions struct {
 func newDelete(g *global) *cobra.Command {
 	o := &deleteOptions{}
 	c := &cobra.Command{
-		Use:   "delete",
-		Short: "Remove commits, or a whole group, from Kafka",
+		Use: "delete",
 		Long: `Removes the commits of the topics or partitions that you name, or with --whole-group the group. A store keeps what it has. The
 backup that is saved first brings the commits back; the group's type, and the clock by which commits expire, it cannot.
 

@@ -27,8 +27,7 @@ type describeOptions struct {
 func newDescribe(g *global) *cobra.Command {
 	o := &describeOptions{}
 	c := &cobra.Command{
-		Use:   "describe",
-		Short: "Show stored, committed, earliest and end side by side, and what a restart would do",
+		Use: "describe",
 		Long: `Shows, for each partition of a group, what the job stored, what the group committed, and what the cluster still has, and says
 in words what is wrong and what a restart would lose or repeat. Reads only. Without a group it lists the groups.
 
@@ -245,10 +244,10 @@ func brokenRows(shot offsets.Snapshot) error {
 	}
 	var say []string
 	if unread > 0 {
-		say = append(say, fmt.Sprintf("%d of %d partitions could not be read", unread, all))
+		say = append(say, fmt.Sprintf("%s of %s could not be read", offsets.Thousands(int64(unread)), offsets.Plural(all, "partition")))
 	}
 	if gone > 0 {
-		say = append(say, fmt.Sprintf("%d of %d partitions no longer exist", gone, all))
+		say = append(say, fmt.Sprintf("%s of %s no longer exist", offsets.Thousands(int64(gone)), offsets.Plural(all, "partition")))
 	}
 	if len(say) == 0 {
 		return nil
@@ -263,9 +262,9 @@ func checksError(checks []offsets.Check) error {
 		if !c.Failed {
 			continue
 		}
-		text := fmt.Sprintf("check --%s %d is not met by %d partitions; the worst is group %q %s %d with %d", c.Name, c.Limit, c.Count, c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Value)
+		text := fmt.Sprintf("check --%s %d is not met by %s; the worst is group %q %s %d with %d", c.Name, c.Limit, offsets.Plural(c.Count, "partition"), c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Value)
 		if c.Name == "ok" {
-			text = fmt.Sprintf("check: %d partitions are not ok, as group %q %s %d: %s", c.Count, c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Words)
+			text = fmt.Sprintf("check: %s not ok, as group %q %s %d: %s", offsets.Plural(c.Count, "partition"), c.Worst.Group, c.Worst.Topic, c.Worst.Partition, c.Worst.Words)
 		}
 		errs = append(errs, &problem{code: exitNotMet, text: text})
 	}

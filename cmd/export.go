@@ -32,8 +32,7 @@ func newExport(g *global) *cobra.Command {
 		have = append(have, output.Format(f))
 	}
 	c := &cobra.Command{
-		Use:   "export [FILE|FOLDER]",
-		Short: "Write the commits, or the stored offsets, as a document",
+		Use: "export [FILE|FOLDER]",
 		Long: `Writes the offsets of one side as one document, to stdout or to a FILE that does not exist yet. The json document loses
 nothing: side, group, type, topic, topic id, partition, offset or null, leader epoch, metadata, cluster, time. -o kafka-csv is
 what Kafka's own reset tool reads, -o spark a startingOffsets option, -o gtoffset a gtoffset file, or a FOLDER of them. It
@@ -223,7 +222,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			return err
 		}
 	}
-	g.note("%d gtoffset files are in %s", countFiles(byGroup), filepath.Clean(path))
+	g.note("%s in %s", offsets.Plural(countFiles(byGroup), "gtoffset file"), filepath.Clean(path))
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 	until := w.g.env.Now().Add(time.Duration(w.road.waitEmpty))
 	for told := false; slices.ContainsFunc(shot.Groups, offsets.Group.Active) && w.g.env.Now().Before(until); told = true {
 		if !told {
-			w.g.note("waiting up to %s for the members to leave", time.Duration(w.road.waitEmpty))
+			w.g.note("waiting up to %s for the members to leave", offsets.Span(time.Duration(w.road.waitEmpty)))
 		}
 		if err := wait(ctx, min(time.Second, time.Duration(w.road.waitEmpty))); err != nil {
 			return shot, err
@@ -30,7 +30,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 
 // watchIdle compares two looks, one at each end of the time: a job without members betrays itself by what it saves.
 func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
-	w.g.note("watching both sides for %s", time.Duration(w.road.idle))
+	w.g.note("watching both sides for %s", offsets.Span(time.Duration(w.road.idle)))
 	if err := wait(ctx, time.Duration(w.road.idle)); err != nil {
 		return before, err
 	}
@@ -40,7 +40,7 @@ func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o look
 	}
 	if moved := offsets.Moved(before, after); len(moved) > 0 {
 		return after, &problem{
-			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), time.Duration(w.road.idle)),
+			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), offsets.Span(time.Duration(w.road.idle))),
 			hint: "stop the job first",
 		}
 	}

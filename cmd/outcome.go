@@ -142,7 +142,7 @@ func (w *writing) outcome(wrote bool) error {
 		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
 	}
 	return &problem{
-		code: exitPartly, text: fmt.Sprintf("%d of %d offsets were not written as planned: %s", bad, n.Write, first),
+		code: exitPartly, text: fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first),
 		hint: w.finishing(), details: details,
 	}
 }

@@ -33,8 +33,7 @@ type resetOptions struct {
 func newReset(g *global) *cobra.Command {
 	o := &resetOptions{sideFlags: sideFlags{both: ", or both"}}
 	c := &cobra.Command{
-		Use:   "reset",
-		Short: "Move offsets to a place that you name",
+		Use: "reset",
 		Long: `Moves the commits, the stored offsets, or both, of the partitions that you name, to exactly one target. What the move makes the job
 skip or read again is shown first, partition by partition.
 

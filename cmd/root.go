@@ -116,22 +116,51 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
-	root.AddCommand(newDescribe(g), newClamp(g), newReset(g), newExport(g), newImport(g), newDelete(g), newWait(g), newBackups(g), newVersion(g))
-	root.SetHelpCommand(newHelp(g, root))
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" { // cobra's own prints its help and exits 0 for any shell it does not know
-			c.Args = func(_ *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return usage(fmt.Sprintf("there is no completion for %q", args[0]), "gtoffset completion bash, zsh, fish or powershell")
-				}
-				return nil
-			}
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
+	for _, c := range commands(root) {
+		root.AddCommand(c.build(g))
 	}
+	root.SetHelpCommand(newHelp(g, root))
+	root.CompletionOptions.DisableDefaultCmd = true
 	setHelp(root, g.env.StdoutWidth)
 	return root
+}
+
+// command is one command of the program: its file is NAME.go.
+type command struct {
+	name, short string
+	make        func(*global) *cobra.Command
+}
+
+// commands lists all commands.
+func commands(root *cobra.Command) []command {
+	return []command{
+		{"describe", "Show stored, committed, earliest and end side by side, and what a restart would do", newDescribe},
+		{"clamp", "Bring offsets back into what the cluster still has", newClamp},
+		{"reset", "Move offsets to a place that you name", newReset},
+		{"export", "Write the commits, or the stored offsets, as a document", newExport},
+		{"import", "Write what a document, a backup, a plan or a folder of gtoffset files says", newImport},
+		{"delete", "Remove commits, or a whole group, from Kafka", newDelete},
+		{"wait", "Return when groups are empty, or have caught up", newWait},
+		{"backups", "List the backups, or remove old ones", newBackups},
+		{"completion", "Print the script that completes commands in bash, zsh, fish or powershell", func(g *global) *cobra.Command { return newCompletion(g, root) }},
+		{"version", "Print the version", newVersion},
+	}
+}
+
+// build makes the command. For the program's own help its name and line are enough, and making all flags of all commands takes as
+// long as the rest of the start.
+func (c command) build(g *global) *cobra.Command {
+	if g.onlyHelp() {
+		return &cobra.Command{Use: c.name, Short: c.short, Run: func(*cobra.Command, []string) {}}
+	}
+	made := c.make(g)
+	made.Short = c.short
+	return made
+}
+
+// onlyHelp reports that the program was called for its own help.
+func (g *global) onlyHelp() bool {
+	return g.args != nil && (len(g.args) == 0 || g.args[0] == "--help" || g.args[0] == "-h")
 }
 
 // validate checks the shared flags and fills them from the environment; it opens nothing.

@@ -12,8 +12,7 @@ const version = "0.1.0"
 
 func newVersion(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
+		Use: "version",
 		Long: `Prints the version of gtoffset, of the Go that built it, and the commit that it was built from.
 
 Exit status: 0.`,

@@ -23,8 +23,7 @@ type waitOptions struct {
 func newWait(g *global) *cobra.Command {
 	o := &waitOptions{at: span(5 * time.Minute)}
 	c := &cobra.Command{
-		Use:   "wait",
-		Short: "Return when groups are empty, or have caught up",
+		Use: "wait",
 		Long: `Looks again and again, politely, until every condition given holds for every partition and group named. Reads only.
 
 A lag that stays at 1 may be a transaction's control record, which no consumer reads: allow for it with --lag 1.
@@ -98,11 +97,11 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 				return err
 			}
 			if len(open) > 0 {
-				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", time.Duration(o.at), list(open, 3))}
+				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3))}
 			}
 			return nil
 		}
-		progress(fmt.Sprintf("%s left: %s", left.Round(time.Second), strings.Join(open[:1], "")))
+		progress(fmt.Sprintf("%s left: %s", offsets.Span(left.Round(time.Second)), strings.Join(open[:1], "")))
 		if err := wait(ctx, min(pause, left)); err != nil {
 			return err
 		}
