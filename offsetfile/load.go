@@ -179,7 +179,7 @@ func (s *Files) read(p place, salvage bool) reading {
 			return r
 		}
 		r.token = tokenSalvaged + r.token
-		r.notes = append(r.notes, fmt.Sprintf("salvaged %d entries of %s%s; wrong in it: %v", doc.Len(), path, lost(doc, problems), damage))
+		r.notes = append(r.notes, fmt.Sprintf("salvaged %s of %s%s; wrong in it: %v", offsets.Plural(doc.Len(), "entry"), path, lost(doc, problems), damage))
 		doc.setHeader(headerGroup, p.group)
 		doc.setHeader(headerTopic, p.topic)
 	}

@@ -27,7 +27,7 @@ func (t Topic) Range(partition int32) Range {
 	case t.Trouble != nil:
 		none.Reason, none.Denied = t.Trouble.Reason, t.Trouble.Denied
 	case len(t.Ranges) > 0:
-		none.State, none.Reason = PartitionGone, fmt.Sprintf("not in the topic, which has %d partitions", len(t.Ranges))
+		none.State, none.Reason = PartitionGone, "not in the topic, which has "+Plural(len(t.Ranges), "partition")
 	default:
 		none.Reason = "the cluster did not name this partition"
 	}

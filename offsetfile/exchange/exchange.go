@@ -268,20 +268,20 @@ func (d Document) Losses(f Format) []string {
 		}
 	}
 	var lost []string
-	add := func(n int, format string) {
+	add := func(before string, n int, noun, after string) {
 		if n > 0 {
-			lost = append(lost, fmt.Sprintf(format, n))
+			lost = append(lost, before+offsets.Plural(n, noun)+after)
 		}
 	}
 	if f != CSV {
-		add(none, "%d partitions without an offset")
-		add(metadata, "the metadata of %d commits")
+		add("", none, "partition", " without an offset")
+		add("the metadata of ", metadata, "commit", "")
 		if f != File {
-			add(epochs, "the leader epoch of %d commits")
+			add("the leader epoch of ", epochs, "commit", "")
 		}
 	}
 	if f != File {
-		add(ids, "the topic id of %d partitions")
+		add("the topic id of ", ids, "partition", "")
 		if d.Origin.Cluster != "" {
 			lost = append(lost, "the cluster id")
 		}
@@ -289,9 +289,9 @@ func (d Document) Losses(f Format) []string {
 			lost = append(lost, "the time")
 		}
 	}
-	add(types, "the type of %d groups")
+	add("the type of ", types, "group", "")
 	if f != File {
-		add(empty, "%d groups without an offset")
+		add("", empty, "group", " without an offset")
 	}
 	return lost
 }

@@ -302,8 +302,8 @@ func TestCannotHold(t *testing.T) {
 		})
 	}
 	if got := example().Losses(exchange.KafkaCSV); !cmp.Equal(got, []string{
-		"1 partitions without an offset", "the metadata of 1 commits",
-		"the leader epoch of 1 commits", "the topic id of 1 partitions", "the cluster id", "the time", "the type of 2 groups", "1 groups without an offset",
+		"1 partition without an offset", "the metadata of 1 commit",
+		"the leader epoch of 1 commit", "the topic id of 1 partition", "the cluster id", "the time", "the type of 2 groups", "1 group without an offset",
 	}) {
 		t.Errorf("%q", got)
 	}
