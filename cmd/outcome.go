@@ -153,5 +153,8 @@ func (w *writing) finishing() string {
 	if w.road.create {
 		line = append(line, "--create")
 	}
+	if w.road.partial { // what was refused is still in the plan
+		line = append(line, "--partial")
+	}
 	return commandLine(line)
 }

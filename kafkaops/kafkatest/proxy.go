@@ -15,6 +15,7 @@ import (
 type Proxy struct {
 	Delay     atomic.Int64 // nanoseconds each way
 	CutAfter  atomic.Int64 // bytes of answers over all connections after which all are cut; 0: never
+	Once      atomic.Bool  // CutAfter cuts once, and not what is dialled afterwards
 	Swallow   atomic.Bool  // accept, and carry nothing
 	Connected atomic.Int64 // connections so far
 
@@ -47,6 +48,9 @@ func (p *Proxy) SetTarget(to string) {
 	p.to = to
 	p.mu.Unlock()
 }
+
+// Reset starts counting the bytes of CutAfter anew.
+func (p *Proxy) Reset() { p.passed.Store(0) }
 
 // Cut closes all connections that are open.
 func (p *Proxy) Cut() {
@@ -133,6 +137,9 @@ func (p *Proxy) carry(to, from net.Conn, answers bool) {
 			if answers {
 				limit, n := p.CutAfter.Load(), p.passed.Add(int64(len(x.b)))
 				if limit > 0 && n >= limit {
+					if p.Once.Load() {
+						p.CutAfter.Store(0)
+					}
 					to.Write(x.b[:max(0, len(x.b)-int(n-limit))])
 					p.Cut()
 					continue
