@@ -233,21 +233,6 @@ func TestGridCleansWithoutTouching(t *testing.T) {
 	}
 }
 
-func TestWidthAtMost(t *testing.T) {
-	for w := 60; w < 200; w++ {
-		for _, line := range strings.Split(drawn(t, screens(), Stream{Width: w, Gauge: true}, Table), "\n") {
-			if strings.HasPrefix(line, "orders") && width(line) > max(w, 80) {
-				t.Fatalf("%d columns at %d: %s", width(line), w, line)
-			}
-			for _, number := range []string{"orders          2         0    1700       1700  1600     0           0"} {
-				if strings.HasPrefix(line, "orders          2") && !strings.HasPrefix(line, number) {
-					t.Fatalf("at %d: %s", w, line)
-				}
-			}
-		}
-	}
-}
-
 func TestGauge(t *testing.T) {
 	at := func(o int64) offsets.Entry { return offsets.At(o) }
 	for _, c := range []struct {

@@ -417,23 +417,25 @@ func (v PlanView) task() string {
 	if id := v.Plan.Origin.Cluster; id != "" {
 		cluster = "cluster " + cleanText(id)
 	}
-	commits := "the commits of " + cluster
+	at := map[offsets.Side]string{offsets.Stored: cleanText(v.Plan.Origin.Store), offsets.Committed: "the commits of " + cluster}
 	var say []string
+	add := func(verb string, n int, place string) {
+		if n == 0 {
+			return
+		}
+		what := offsets.Plural(n, "offset")
+		if len(say) == 0 { // of the others it is clear
+			what += " " + of
+		}
+		say = append(say, verb+" "+what+" "+place)
+	}
 	for _, side := range []offsets.Side{offsets.Committed, offsets.Stored} { // in the order of the writes
-		at := cleanText(v.Plan.Origin.Store)
-		if n := write[side]; n > 0 {
-			if side == offsets.Committed {
-				at = commits
-			}
-			say = append(say, fmt.Sprintf("write %s %s to %s", offsets.Plural(n, "offset"), of, at))
-			commits = "them"
+		add("write", write[side], "to "+at[side])
+		if write[side] > 0 {
+			add("remove", remove[side], "there")
+			continue
 		}
-		if n := remove[side]; n > 0 {
-			if side == offsets.Committed {
-				at = commits
-			}
-			say = append(say, fmt.Sprintf("remove %s %s from %s", offsets.Plural(n, "offset"), of, at))
-		}
+		add("remove", remove[side], "from "+at[side])
 	}
 	if n := len(whole); n > 0 {
 		say = append(say, fmt.Sprintf("delete %s %s with all commits from %s", verb(n, "group", "groups"), fiveNames(whole), cluster))

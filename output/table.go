@@ -258,43 +258,50 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 		return
 	}
 	w := g.widths()
-	room, title := s.Width, len(g.Columns[g.toned].Name)
-	for i, n := range w {
-		if i != g.toned {
-			room -= n + gutter
-		}
-	}
-	if room < title {
-		g.above = make([]string, len(g.Rows))
-		last := ""
-		for i, row := range g.Rows {
-			names := strings.Join(row[:lead], " ")
-			if i == 0 || names != last {
-				g.above[i] = names + "\n"
-			}
-			last = names
-			for j := range lead {
-				row[j] = ""
+	room := func() int {
+		n := s.Width
+		for i, c := range g.Columns {
+			if i != g.toned {
+				n -= w[i] + c.after()
 			}
 		}
-		for i, c := range g.Columns[:lead] {
-			room += w[i] - width(c.Name)
+		return n
+	}
+	if title := len(g.Columns[g.toned].Name); room() < title {
+		g.raise(lead)
+		w = g.widths()
+		if room() < title {
+			for i := range g.Columns {
+				g.Columns[i].gap = 1
+			}
+		}
+		if room() < title { // the blank columns below the names too
+			for i := range g.Rows {
+				g.Rows[i] = g.Rows[i][lead:]
+			}
+			g.Columns, w, g.toned = g.Columns[lead:], w[lead:], g.toned-lead
+		}
+		if room() < title {
+			g.Columns[g.toned].Name = "" // not even an ok has room
 		}
 	}
-	whole := w[g.toned]
+	left := room()
 	switch {
-	case room >= whole:
+	case left >= w[g.toned]:
 		return
-	case shorten && room >= leastText:
+	case shorten && left >= leastText:
 		for _, row := range g.Rows {
-			row[g.toned] = cut(row[g.toned], room, s.ASCII)
+			row[g.toned] = cut(row[g.toned], left, s.ASCII)
 		}
 		return
+	}
+	if g.Columns[g.toned].Name == "" {
+		left = 0
 	}
 	paint := newPaints(s.Color)
 	g.below = make([]string, len(g.Rows))
 	for i, row := range g.Rows {
-		if width(row[g.toned]) <= max(room, title) {
+		if width(row[g.toned]) <= left {
 			continue
 		}
 		const indent = "    "
@@ -305,6 +312,22 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 			g.below[i] += line + "\n"
 		}
 		row[g.toned] = ""
+	}
+}
+
+// raise puts the names of the rows, their first cells, on lines of their own, once for all rows that have the same.
+func (g *Grid) raise(lead int) {
+	g.above = make([]string, len(g.Rows))
+	last := ""
+	for i, row := range g.Rows {
+		names := strings.Join(row[:lead], " ")
+		if i == 0 || names != last {
+			g.above[i] = names + "\n"
+		}
+		last = names
+		for j := range lead {
+			row[j] = ""
+		}
 	}
 }
 

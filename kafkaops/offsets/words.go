@@ -106,9 +106,11 @@ func Brief(reason string) string {
 		reason, _, _ = strings.Cut(reason, end)
 	}
 	point, rest, cut := strings.Cut(reason, ": ")
-	if cut && point == "unknown" { // it says nothing by itself
-		rest, _, _ = strings.Cut(rest, ": ")
-		point += ": " + rest
+	switch point {
+	case "unknown", "the store", "the commits", string(Stored), string(Committed): // these say nothing by themselves
+		if next, _, _ := strings.Cut(rest, ": "); cut {
+			point += ": " + next
+		}
 	}
 	return point
 }

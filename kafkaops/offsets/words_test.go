@@ -35,6 +35,7 @@ func TestBrief(t *testing.T) {
 		"broker 2 (kafka2:9092) did not answer in the time that was left": "broker 2 did not answer",
 		"unknown: broker 2 (kafka2:9092): connect: no route to host":      "unknown: broker 2",
 		"damaged: /s/g/t/gtoffset: line 3: \"12x\" is no offset":          "damaged",
+		"stored: damaged: /s/g/t/gtoffset: the file is empty":             "stored: damaged",
 		"no leader": "no leader",
 		"f(x":       "f(x",
 		"":          "",
