@@ -349,7 +349,7 @@ func TestConnectionCut(t *testing.T) {
 	t.Run("after N bytes", func(t *testing.T) {
 		t.Parallel()
 		codes := map[int]int{}
-		for n := int64(40); n < 100_000; n += 61 {
+		for n := int64(40); n < 100_000; n += 17 {
 			w, p := cutting(t)
 			p.Reset()
 			p.Once.Store(true)

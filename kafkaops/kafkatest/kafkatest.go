@@ -119,7 +119,7 @@ func New(o Options) (*Broker, error) {
 		b.likeKafka()
 	}
 	if o.TLS == nil {
-		if b.admin, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ClientID("kafkatest"), kgo.MaxVersions(kversion.V4_0_0())); err != nil {
+		if b.admin, err = kgo.NewClient(kgo.SeedBrokers(c.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ClientID("kafkatest"), kgo.DisableClientMetrics(), kgo.MaxVersions(kversion.V4_0_0())); err != nil {
 			c.Close()
 			return nil, err
 		}
@@ -142,10 +142,10 @@ func (b *Broker) Close() {
 	if b.admin != nil {
 		b.admin.Close()
 	}
-	b.Fake.Close()
-	for _, p := range b.Proxies {
+	for _, p := range b.Proxies { // before the brokers, which wait for their connections to end
 		p.Close()
 	}
+	b.Fake.Close()
 }
 
 // likeKafka mends what kfake answers differently: a group of the KIP-848 protocol is not a classic group, an unknown group has
@@ -471,7 +471,7 @@ func (b *Broker) Join(group string, modern bool, topics ...string) (leave func()
 	ctx := context.Background()
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(b.Addrs()...), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topics...), kgo.DisableAutoCommit(),
-		kgo.ClientID("kafkatest-member"), kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
+		kgo.ClientID("kafkatest-member"), kgo.DisableClientMetrics(), kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
 	}
 	if modern {
 		opts = append(opts, kgo.ServerSideBalancer())
