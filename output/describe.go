@@ -372,6 +372,7 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
 	grid.Columns = append(grid.Columns, Column{})
 	for i, r := range rows {
+		gauge = gauge || r.Range.Known()
 		stored := r.Stored
 		if !store {
 			stored = offsets.Entry{}
@@ -381,7 +382,7 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 		}
 		grid.Rows[i] = append(grid.Rows[i], Gauge(r.Range, stored, r.Committed, s.ASCII))
 	}
-	return grid, true
+	return grid, gauge
 }
 
 func columns(store, wide bool) []Column {

@@ -47,6 +47,24 @@ func TestSeveralGroups(t *testing.T) {
 	}
 }
 
+// A legend stands where there is a gauge to read, once.
+func TestGaugeLegend(t *testing.T) {
+	d := several()
+	if got := strings.Count(drawn(t, d, Stream{Width: 200, Gauge: true}, Table), "gauge: "); got != 1 {
+		t.Errorf("%d legends for several groups, want 1", got)
+	}
+	for i := range d.Snapshot.Groups {
+		for j := range d.Snapshot.Groups[i].Rows {
+			d.Snapshot.Groups[i].Rows[j].Range = offsets.Range{Reason: "no leader"}
+		}
+	}
+	for name, s := range map[string]Stream{"no range is known": {Width: 200, Gauge: true}, "narrow": {Width: 80, Gauge: true}, "piped": {}} {
+		if got := drawn(t, d, s, Table); strings.Contains(got, "gauge: ") {
+			t.Errorf("%s: a legend\n%s", name, got)
+		}
+	}
+}
+
 // No row is wider than the terminal, and nothing of it is cut but STATE, where 20 columns are left of it.
 func TestRowsFit(t *testing.T) {
 	d := screens()
