@@ -152,12 +152,14 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 	if err != nil {
 		return shot, err
 	}
-	if len(w.scope.selections) == 0 {
-		if err := w.g.unknownGroups(shot); err != nil {
-			return shot, err
-		}
-	}
 	if w.road.command != "import" { // a document names its rows itself, and refuses those that are gone
+		if len(w.scope.selections) == 0 || w.road.command == "delete" { // else a group may be made: see --create
+			if err := w.g.unknownGroups(shot); err != nil {
+				var p *problem
+				errors.As(err, &p)
+				return shot, &problem{code: exitFailed, text: err.Error() + "; nothing was written", hint: p.hint}
+			}
+		}
 		if err := w.g.unnamedTopics(shot, w.scope); err != nil {
 			return shot, err
 		}
@@ -215,7 +217,11 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	}
 	settled := w.plan.Settle(false)
 	var check error
-	if n := w.plan.Count(); w.road.check && n.Write+n.Ask > 0 {
+	switch n := w.plan.Count(); {
+	case !w.road.check || w.plan.ToDo() == 0:
+	case n.Write+n.Ask == 0:
+		check = &problem{code: exitNotMet, text: "check: " + offsets.Plural(w.plan.ToDo(), "group") + " without commits would be deleted"}
+	default:
 		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(len(w.plan.All()), "offset"))}
 	}
 	if err := w.refused(shot, settled); err != nil {

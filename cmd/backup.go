@@ -40,8 +40,10 @@ func (w *writing) save() error {
 	if !w.road.noBackup {
 		w.plan.Backup = path
 		undo := []string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"}
-		if slices.ContainsFunc(w.plan.Groups, func(g offsets.PlanGroup) bool { return g.Whole }) {
-			undo = append(undo, "--create") // the group will be gone then
+		if slices.ContainsFunc(w.plan.All(), func(c offsets.GroupChange) bool {
+			return c.Side == offsets.Committed && c.Verdict == offsets.Write && c.New.Offset == offsets.None
+		}) {
+			undo = append(undo, "--create") // the group may be gone then: Kafka forgets one without members and commits
 		}
 		w.plan.Undo = commandLine(undo)
 	}

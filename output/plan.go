@@ -326,7 +326,7 @@ func (v PlanView) kept(p *printer, table bool) {
 		}
 		p.prose("  ", "%s%s%s %s: %s", v.of(at.group), all.names(at), side, verb(all.count[at], "stays", "stay"), cleanText(at.why))
 	}
-	if others == 0 {
+	if others == 0 && v.Plan.ToDo() == 0 {
 		p.printf("Nothing to do.\n")
 	}
 }
@@ -469,7 +469,7 @@ func (v PlanView) DryRun(s Stream) error {
 	case n.Ask+n.Refuse > 0:
 		line += fmt.Sprintf("; --execute would refuse: %s as shown above", joinAnd(nonEmpty(
 			few(n.Refuse, "is refused", "are refused"), few(n.Ask, "needs a decision", "need a decision"))))
-	case n.Write > 0:
+	case v.Plan.ToDo() > 0:
 		line += "; --execute would " + v.task()
 	default:
 		line += ", and there is nothing to write"
