@@ -1,0 +1,177 @@
+package cmd_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+type waitDoc struct {
+	Met    bool
+	Waited int64 `json:"waited_ms"`
+	Open   []string
+}
+
+func (r result) wait() waitDoc {
+	r.t.Helper()
+	return document[waitDoc](r, "gtoffset.wait/1")
+}
+
+// Each condition: met at once, met later, and not met, which is 10. The clock of these worlds goes on by a millisecond each time it
+// is looked at, so the few that are given are over after a few looks.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		flags  []string
+		open   func(w *world) (meet func()) // makes the condition not hold, and later hold
+		says   string
+	}{
+		{name: "--empty, classic", flags: []string{"--empty"}, says: `group "billing" is 1 member (kafkatest-member on `, open: func(w *world) func() {
+			leave, err := w.b.Join("billing", false, "orders")
+			must(w.t, err)
+			return leave
+		}},
+		{name: "--empty, KIP-848", flags: []string{"--empty"}, says: `group "billing" is 1 member (kafkatest-member on `, open: func(w *world) func() {
+			leave, err := w.b.Join("billing", true, "orders")
+			must(w.t, err)
+			return leave
+		}},
+		{name: "--lag 0", flags: []string{"--lag", "0"}, says: "orders 1: lag 1", open: func(w *world) func() {
+			w.commit("billing", "orders", none, 899)
+			return func() { w.commit("billing", "orders", none, 900) }
+		}},
+		{name: "--lag 5", flags: []string{"--lag", "5"}, says: "orders 0: lag 6", open: func(w *world) func() {
+			w.commit("billing", "orders", 894)
+			return func() { w.commit("billing", "orders", 895) }
+		}},
+		{name: "--stored-caught-up", flags: []string{"-s", "STORE", "--stored-caught-up"}, says: "orders 0: stored 1 behind committed", open: func(w *world) func() {
+			w.save("billing", "orders", 899, 900)
+			return func() { w.save("billing", "orders", 900, 900) }
+		}},
+		{name: "an entry is missing", flags: []string{"-s", "STORE", "--stored-caught-up"}, says: "orders 1: what is stored cannot be told", open: func(w *world) func() {
+			w.save("billing", "orders", 900)
+			return func() { w.save("billing", "orders", 900, 900) }
+		}},
+		{name: "all of them", flags: []string{"-s", "STORE", "--stored-caught-up", "--lag", "0", "--empty"}, says: "orders 1: lag 50", open: func(w *world) func() {
+			w.grow("orders", [2]int64{500, 900}, [2]int64{500, 950})
+			return func() { w.commit("billing", "orders", 900, 950).save("billing", "orders", 900, 950) }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 900, 900).save("billing", "orders", 900, 900)
+			args := []string{"wait", "-g", "billing"}
+			for _, f := range c.flags {
+				args = append(args, strings.Replace(f, "STORE", w.store, 1))
+			}
+			r := w.run(args...).exits(0).prints("met after")
+			same(t, "stderr", r.err, "")
+			meet := c.open(w)
+			r = w.run(append(args, "--for", "3ms")...).exits(10).says("not met within", c.says)
+			same(t, "stdout", r.out, "")
+			r = w.run(append(args, "--for", "3ms", "-o", "json")...).exits(10)
+			d := r.wait()
+			same(t, "document", words(d.Met, len(d.Open) > 0, d.Waited > 0, strings.Contains(strings.Join(d.Open, "; "), c.says)), "false true true true")
+			same(t, "code", r.failure().Code, 10)
+			calls := 0
+			w.tick = func() {
+				if calls++; calls == 4 { // after the first look
+					meet()
+				}
+			}
+			d = w.run(append(args, "--for", "1m", "-o", "json")...).exits(0).wait()
+			same(t, "document", words(d.Met, len(d.Open)), "true 0")
+			same(t, "it looked more than once", calls > 4, true)
+			same(t, "yaml", w.run(append(args, "-o", "yaml")...).exits(0).yaml()["met"], any(true))
+			same(t, "writes", w.writes(), 0)
+		})
+	}
+	t.Run("of a selection only", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).topic("other", [2]int64{0, 9}).commit("billing", "orders", 9, 1).commit("billing", "other", 1)
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 1: lag 8", "other 0: lag 8")
+		w.run("wait", "-g", "billing", "-t", "orders:0", "--lag", "0", "--for", "2ms").exits(0)
+		w.run("wait", "-g", "billing", "--lag", "8", "--for", "2ms").exits(0)
+	})
+	t.Run("many groups", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("a", "orders", 9).commit("b", "orders", 8)
+		w.run("wait", "--all-groups", "--lag", "0", "--for", "2ms").exits(10).says(`group "b" orders 0: lag 1`)
+		w.run("wait", "--group-regex", "a", "--lag", "0", "--for", "2ms").exits(0)
+	})
+	t.Run("a partition without commit", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}, [2]int64{4, 4}).commit("billing", "orders", 9)
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 1: no offset is committed").never("orders 2") // nothing to commit there
+		w.commit("billing", "orders", none, 9)
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(0)
+	})
+	t.Run("unknown", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9)
+		w.run("wait", "-g", "biling", "--empty", "--for", "1m").exits(1).says(`group "biling" is not known`)
+		w.run("wait", "-g", "billing", "-t", "nowhere", "--lag", "0", "--for", "1m").exits(1).says(`topic "nowhere" does not exist`)
+		w.run("wait", "-g", "billing", "-s", w.store+"/nowhere", "--stored-caught-up").exits(1).says(w.store + "/nowhere")
+	})
+	t.Run("what cannot be read does not hold", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "orders", 9, 9)
+		w.b.NoLeader("orders", 1)
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(3).never("met after")
+		w = start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9)
+		w.b.DenyGroup("billing")
+		w.run("wait", "-g", "billing", "--empty", "--for", "2ms").exits(3).never("met after")
+	})
+	t.Run("usage", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9)
+		w.b.Reset()
+		for _, c := range []struct {
+			args []string
+			says string
+		}{
+			{[]string{"wait", "-g", "billing"}, "no condition is named"},
+			{[]string{"wait", "--empty"}, "no group is named"},
+			{[]string{"wait", "-g", "billing", "--lag", "-1"}, "--lag"},
+			{[]string{"wait", "-g", "billing", "--lag", "x"}, "--lag"},
+			{[]string{"wait", "-g", "billing", "--stored-caught-up"}, "needs a store"},
+			{[]string{"wait", "-g", "billing", "--empty", "--for", "0"}, "--for"},
+			{[]string{"wait", "-g", "billing", "--empty", "--for", "soon"}, "--for"},
+			{[]string{"wait", "-g", "billing", "--empty", "-o", "csv"}, "csv"},
+			{[]string{"wait", "-g", "billing", "--empty", "extra"}, "extra"},
+			{[]string{"wait", "-g", "billing", "--empty", "--execute"}, "--execute"},
+		} {
+			w.run(c.args...).exits(2).says(c.says)
+		}
+		same(t, "requests", w.b.Count(), 0)
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.soft = ctx
+		looks := 0
+		w.b.Rewrite(kmsg.ListOffsets.Int16(), func(int32, kmsg.Response) bool {
+			if looks++; looks == 2 {
+				cancel()
+			}
+			return true
+		})
+		w.run("wait", "-g", "billing", "--lag", "0").exits(130).says("interrupted")
+	})
+	t.Run("a line on a terminal, and only there", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 1)
+		w.tty = true
+		r := w.run("wait", "-g", "billing", "--lag", "0", "--for", "4ms").exits(10).says("\r", "left: ", "lag 8")
+		if i := strings.LastIndex(r.err, "left: "); i > strings.LastIndex(r.err, "\r\x1b[K") {
+			t.Errorf("the line stands when it is over: %q", r.err)
+		}
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "4ms", "-q").exits(10).never("left: ")
+		w.tty = false
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "4ms").exits(10).never("left: ", "\r")
+	})
+}
