@@ -95,6 +95,9 @@ func TestMemoryOf100k(t *testing.T) {
 		fmt.Printf("written in %v, read in %v, %d bytes, peak %d\n", written.Round(time.Millisecond), (time.Since(began) - written).Round(time.Millisecond), size, peak(t))
 		return
 	}
+	if underRace {
+		t.Skip("scripts/test measures memory without the race detector")
+	}
 	for _, f := range []exchange.Format{exchange.JSON, exchange.YAML, exchange.CSV} {
 		t.Run(string(f), func(t *testing.T) {
 			t.Setenv("GTOFFSET_TEST_MEMORY", string(f))
