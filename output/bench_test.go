@@ -42,7 +42,7 @@ func many(n int) Describe {
 	return d
 }
 
-// The benchmarks of issue 3: a table of 100,000 partitions prints within 3 times encoding/csv for the same rows, JSON within 6.
+// A table of 100,000 partitions prints within 3 times encoding/csv for the same rows, JSON within 6.
 // Measured is the whole view, from the snapshot to the last byte: judging the rows, words, totals and the forecast too. The
 // reference writes every cell of the table with encoding/csv; its numbers are int64 and formatted by strconv while it is
 // measured, as any program that prints them must, its texts are ready.

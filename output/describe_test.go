@@ -72,7 +72,7 @@ func origin() offsets.Origin {
 	return offsets.Origin{Cluster: "MkU3OEVBNTcwNTJENDM2Qg", Bootstrap: "kafka1:9092", Source: "GTOFFSET_BOOTSTRAP_SERVER", Store: "/var/lib/billing/offsets"}
 }
 
-// billing is the group of shared/screens.md.
+// billing is the group that the pages show.
 func billing() offsets.Group {
 	row := func(p int32, earliest, end int64, stored, committed offsets.Entry) offsets.Row {
 		return offsets.Row{Key: offsets.Key{Topic: "orders", Partition: p}, Range: known(earliest, end), Stored: stored, Committed: committed}
@@ -327,7 +327,7 @@ func TestDescribeDocument(t *testing.T) {
 			}
 		}
 	}
-	// the numbers of screens.md
+	// the numbers that the pages show
 	var doc describeTagged
 	if err := json.Unmarshal([]byte(drawn(t, screens(), Stream{}, JSON)), &doc); err != nil {
 		t.Fatal(err)

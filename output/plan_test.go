@@ -12,7 +12,7 @@ func snapshotOf(groups ...offsets.Group) offsets.Snapshot {
 	return offsets.Snapshot{Origin: origin(), At: noon, Groups: groups}
 }
 
-// clamped is the plan of shared/screens.md.
+// clamped is the plan that the pages show.
 func clamped(sides ...offsets.Side) offsets.Plan {
 	g := billing()
 	g.Rows[3].Stored = offsets.Entry{Whole: true}

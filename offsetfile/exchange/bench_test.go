@@ -68,7 +68,7 @@ func BenchmarkRead100k(b *testing.B) {
 	}
 }
 
-// The figure of issue 4: 100,000 offsets go out and come in again, and the process stays under 200 MB. It is measured in a
+// 100,000 offsets go out and come in again, and the process stays under 200 MB. It is measured in a
 // process of its own for each format, over pipes' worth of buffers: the document is written, held as bytes, and read.
 func TestMemoryOf100k(t *testing.T) {
 	if f := exchange.Format(os.Getenv("GTOFFSET_TEST_MEMORY")); f != "" {
