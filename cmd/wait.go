@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,17 +78,22 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 	conditions := offsets.Conditions{Empty: o.empty, MaxLag: o.lag, CaughtUp: o.caughtUp}
 	progress := g.progressLine()
 	defer progress("")
-	for pause := pollFirst; ; pause = min(pause*3/2, pollLast) {
+	for looks, pause := 1, pollFirst; ; looks, pause = looks+1, min(pause*3/2, pollLast) {
 		shot, err := g.look(ctx, &o.scope, lookOptions{})
-		if err != nil {
-			return err
+		if err == nil {
+			err = g.troubles(shot, &o.scope)
 		}
-		if err := g.troubles(shot, &o.scope); err != nil {
-			return err
-		}
-		open := offsets.Open(shot, conditions)
 		waited := g.env.Now().Sub(start)
 		left := time.Duration(o.at) - waited
+		var open []string
+		switch {
+		case err == nil:
+			open = offsets.Open(shot, conditions)
+		case looks == 1 || left <= 0 || ctx.Err() != nil: // what cannot be read from the start is a mistake; later it may pass
+			return err
+		default:
+			open = []string{err.Error()}
+		}
 		if len(open) == 0 || left <= 0 {
 			progress("")
 			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open}
@@ -101,7 +105,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 			}
 			return nil
 		}
-		progress(fmt.Sprintf("%s left: %s", offsets.Span(left.Round(time.Second)), strings.Join(open[:1], "")))
+		progress(fmt.Sprintf("%s left: %s", offsets.Span(left.Round(time.Second)), open[0]))
 		if err := wait(ctx, min(pause, left)); err != nil {
 			return err
 		}

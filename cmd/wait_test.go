@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -124,6 +125,22 @@ func TestWait(t *testing.T) {
 		w = start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9)
 		w.b.DenyGroup("billing")
 		w.run("wait", "-g", "billing", "--empty", "--for", "2ms").exits(3).never("met after")
+	})
+	t.Run("a trouble that passes does not end it", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 1)
+		looks := 0
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			switch looks++; looks {
+			case 2:
+				r.(*kmsg.OffsetFetchResponse).Groups[0].ErrorCode = kerr.GroupAuthorizationFailed.Code
+			case 3:
+				w.commit("billing", "orders", 9)
+			}
+			return true
+		})
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "1m").exits(0).prints("met after")
+		same(t, "looks", looks, 4)
 	})
 	t.Run("usage", func(t *testing.T) {
 		t.Parallel()
