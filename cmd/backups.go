@@ -17,8 +17,9 @@ import (
 )
 
 type backupsOptions struct {
-	dir   string
-	prune string
+	dir     string
+	prune   string
+	pruning bool
 }
 
 func newBackups(g *global) *cobra.Command {
@@ -33,7 +34,10 @@ Exit status: 0; 1 the folder, or a backup in it, cannot be read.`,
   gtoffset backups -o json
   gtoffset backups --prune 90d`,
 		Args: takes(0, 0, "gtoffset backups --help"),
-		RunE: func(*cobra.Command, []string) error { return runBackups(g, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.pruning = c.Flags().Changed("prune")
+			return runBackups(g, o)
+		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "backup-dir", "", "the `FOLDER` (default $XDG_STATE_HOME/gtoffset)")
@@ -48,7 +52,7 @@ func runBackups(g *global, o *backupsOptions) error {
 		return err
 	}
 	before := time.Time{}
-	if o.prune != "" {
+	if o.pruning {
 		age, err := parseBack(o.prune)
 		if err != nil {
 			return usage("--prune "+err.Error(), "")
@@ -68,7 +72,7 @@ func runBackups(g *global, o *backupsOptions) error {
 			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err)})
 			continue
 		}
-		if o.prune != "" && !doc.Taken.Before(before) {
+		if o.pruning && !doc.Taken.Before(before) {
 			continue
 		}
 		item := output.BackupItem{Path: path, ID: doc.ID, Taken: doc.Taken, Command: doc.Command, Side: doc.Side, Why: doc.Why, User: doc.User, Offsets: len(doc.Rows)}
@@ -76,11 +80,11 @@ func runBackups(g *global, o *backupsOptions) error {
 			item.Groups = append(item.Groups, grp.Name)
 		}
 		if doc.Kind == exchange.Plan { // a write without backup: only its plan was kept
-			if o.prune == "" {
+			if !o.pruning {
 				continue
 			}
 		}
-		if o.prune != "" {
+		if o.pruning {
 			if err := os.Remove(path); err != nil {
 				errs = append(errs, &problem{code: exitFailed, text: err.Error()})
 				continue
@@ -90,7 +94,7 @@ func runBackups(g *global, o *backupsOptions) error {
 		}
 		view.Items = append(view.Items, item)
 	}
-	view.Pruned = o.prune != ""
+	view.Pruned = o.pruning
 	slices.Reverse(view.Items)
 	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
 }

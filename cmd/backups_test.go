@@ -1,0 +1,127 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+type backupsDoc struct {
+	Dir     string
+	Removed number
+	Backups []struct {
+		ID, Path, Command, Side string
+		Taken, Why, User        *string
+		Groups                  []string
+		Offsets                 int
+	}
+}
+
+func (r result) backupList() backupsDoc {
+	r.t.Helper()
+	return document[backupsDoc](r, "gtoffset.backups/1")
+}
+
+func TestBackupsList(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600, 600).commit("shipping", "orders", 600).save("billing", "orders", 700)
+	dir := filepath.Join(w.state, "gtoffset")
+	w.b.Reset()
+	w.run("backups").exits(0).prints("no backups in " + dir)
+	d := w.run("backups", "-o", "json").exits(0).backupList()
+	same(t, "none", words(d.Dir, len(d.Backups), d.Removed), words(dir, 0, "null"))
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the list made the folder")
+	}
+	same(t, "requests", w.b.Count(), 0)
+
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--why", "ticket 42", "--execute").exits(0)
+	w.now = w.now.Add(time.Hour)
+	w.run("reset", "-g", "billing", "-g", "shipping", "-t", "orders:0", "--to-earliest", "--execute").exits(0)
+	w.now = w.now.Add(time.Hour)
+	w.run("reset", "-g", "billing", "-t", "orders:0", "-s", w.store, "--stored", "--committed", "--to-offset", "800", "--execute").exits(0)
+	w.now = w.now.Add(time.Hour)
+	w.run("clamp", "-g", "billing", "-t", "orders:1", "-s", w.store, "--stored", "--missing", "earliest", "--no-backup", "--execute").exits(0) // its plan is no backup
+	must(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o600))
+	must(t, os.Mkdir(filepath.Join(dir, "a-folder.json"), 0o700))
+
+	d = w.run("backups", "-o", "json").exits(0).backupList()
+	same(t, "number", len(d.Backups), 3)
+	newest, middle, oldest := d.Backups[0], d.Backups[1], d.Backups[2]
+	same(t, "newest", words(newest.ID, newest.Command, newest.Side, newest.Groups, newest.Offsets, deref(newest.Why), deref(newest.User)), "20311129T140000Z-reset-billing reset both [billing] 2 null ops")
+	same(t, "middle", words(middle.ID, middle.Command, middle.Side, middle.Groups, middle.Offsets), "20311129T130000Z-reset-2-groups reset committed [billing shipping] 2")
+	same(t, "oldest", words(oldest.ID, oldest.Path, deref(oldest.Why), deref(oldest.Taken)[:16]), words("20311129T120000Z-reset-billing", filepath.Join(dir, "20311129T120000Z-reset-billing.json"), "ticket 42", "2031-11-29T12:00"))
+	r := w.run("backups").exits(0).prints("TAKEN", "COMMAND", "OFFSETS", "2031-11-29 12:00:0", oldest.Path)
+	if i, j := strings.Index(r.out, newest.ID), strings.Index(r.out, oldest.ID); i < 0 || j < i {
+		t.Errorf("newest first\n%v", r)
+	}
+	same(t, "yaml", w.run("backups", "-o", "yaml").exits(0).yaml()["schema"], any("gtoffset.backups/1"))
+	// What the list names is what import takes.
+	w.run("import", middle.Path, "--dry-run").exits(4).says("moved since the backup")
+	w.run("import", newest.Path, "--execute").exits(0)
+	w.run("import", middle.Path, "--execute").exits(0)
+	w.run("import", oldest.Path, "--execute").exits(0)
+	same(t, "as before", w.committed("billing", "orders")+" "+w.committed("shipping", "orders")+" "+strings.Fields(w.stored("billing", "orders"))[0], "0=600 1=600 0=600 0=700")
+
+	other := t.TempDir()
+	w.run("backups", "--backup-dir", other).exits(0).prints("no backups in " + other)
+	w.run("reset", "-g", "shipping", "-t", "orders:0", "--to-latest", "--backup-dir", other, "--execute").exits(0)
+	same(t, "in another folder", len(w.run("backups", "--backup-dir", other, "-o", "json").exits(0).backupList().Backups), 1)
+}
+
+func TestBackupsPrune(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	dir := filepath.Join(w.state, "gtoffset")
+	for _, to := range []string{"700", "701", "702"} { // 48 h, 24 h and 0 h old in the end
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-offset", to, "--execute").exits(0)
+		if to != "702" {
+			w.now = w.now.Add(24 * time.Hour)
+		}
+	}
+	keep := filepath.Join(dir, "notes.txt")
+	must(t, os.WriteFile(keep, []byte("mine"), 0o600))
+	must(t, os.Chtimes(keep, time.Unix(0, 0), time.Unix(0, 0)))
+	left := func() int { return len(w.run("backups", "-o", "json").backupList().Backups) }
+	w.run("backups", "--prune", "3d").exits(0).prints("0 files removed from " + dir)
+	same(t, "left", left(), 3)
+	w.run("backups", "--prune", "P1DT12H").exits(0).prints("2 files removed from " + dir) // the backup and its plan
+	same(t, "left", left(), 2)
+	d := w.run("backups", "--prune", "12h", "-o", "json").exits(0).backupList()
+	same(t, "removed", words(d.Removed, len(d.Backups)), "2 0")
+	same(t, "left", left(), 1)
+	w.run("backups", "--prune", "12h").exits(0).prints("0 files removed")
+	if _, err := os.Stat(keep); err != nil {
+		t.Error("what is no backup was removed")
+	}
+	for _, bad := range []string{"90", "-1d", "soon", "", "0d"} {
+		w.run("backups", "--prune", bad).exits(2).says("--prune", "P7D")
+	}
+	same(t, "left", left(), 1)
+	w.run("backups", "extra").exits(2)
+	w.run("backups", "-o", "csv").exits(2)
+}
+
+// A file that cannot be read is named, does not hide the others, and is never removed.
+func TestBackupsDamaged(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	dir := filepath.Join(w.state, "gtoffset")
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").exits(0)
+	bad := filepath.Join(dir, "20200101T000000Z-cut.json")
+	must(t, os.WriteFile(bad, []byte(`{"schema":"gtoffset.offsets/1","kind"`), 0o600))
+	r := w.run("backups", "-o", "json").exits(1).says(bad)
+	same(t, "the others", len(r.backupList().Backups), 1)
+	same(t, "code", r.failure().Code, 1)
+	w.now = w.now.Add(365 * 24 * time.Hour)
+	w.run("backups", "--prune", "1d").exits(1).says(bad).prints("2 files removed")
+	if _, err := os.Stat(bad); err != nil {
+		t.Error("the damaged one was removed")
+	}
+	w.run("backups", "--backup-dir", bad).exits(1).says(bad)
+	delete(w.vars, "XDG_STATE_HOME")
+	delete(w.vars, "HOME")
+	w.run("backups").exits(2).says("--backup-dir")
+}
