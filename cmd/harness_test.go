@@ -395,6 +395,7 @@ func document[T any](r result, schema string) T {
 	if err := json.Unmarshal([]byte(r.out), &head); err != nil || head.Schema != schema {
 		r.t.Errorf("schema = %q (%v), want %q", head.Schema, err, schema)
 	}
+	conforms(r.t, []byte(r.out))
 	return doc
 }
 
@@ -430,6 +431,7 @@ func (r result) failure() errorDoc {
 	if !slices.Contains(doc.Codes, doc.Code) {
 		r.t.Errorf("codes = %v lack %d", doc.Codes, doc.Code)
 	}
+	conforms(r.t, []byte(all[len(all)-1]))
 	return doc
 }
 

@@ -25,10 +25,10 @@ func (r result) wait() waitDoc {
 func TestWait(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		flags  []string
-		open   func(w *world) (meet func()) // makes the condition not hold, and later hold
-		says   string
+		name  string
+		flags []string
+		open  func(w *world) (meet func()) // makes the condition not hold, and later hold
+		says  string
 	}{
 		{name: "--empty, classic", flags: []string{"--empty"}, says: `group "billing" is 1 member (kafkatest-member on `, open: func(w *world) func() {
 			leave, err := w.b.Join("billing", false, "orders")
