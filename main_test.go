@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/kafkatest"
+)
+
+// TestMain lets this test binary be the program.
+func TestMain(m *testing.M) {
+	if os.Getenv("GTOFFSET_TEST_PROGRAM") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// An interrupt while a broker lets us wait ends each command with 130, and nothing is written.
+func TestInterrupt(t *testing.T) {
+	document := filepath.Join(t.TempDir(), "offsets.csv")
+	if err := os.WriteFile(document, []byte("orders,0,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"describe -g billing", "clamp -g billing --execute", "reset -g billing -t orders --to-latest --execute", "delete -g billing -t orders --execute",
+		"import " + document + " -g billing --execute", "export -g billing", "wait -g billing --lag 0",
+	} {
+		t.Run(line, func(t *testing.T) {
+			b := kafkatest.Start(t, kafkatest.Options{Brokers: 1, Topics: map[string]int32{"orders": 1}})
+			if err := b.Commit("billing", "orders", 0, 7, -1, ""); err != nil {
+				t.Fatal(err)
+			}
+			asked, over := make(chan struct{}), make(chan struct{})
+			defer close(over)
+			var once sync.Once
+			b.Rewrite(kmsg.OffsetFetch.Int16(), func(int32, kmsg.Response) bool {
+				once.Do(func() { close(asked) })
+				<-over // no answer
+				return false
+			})
+			bin, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := exec.CommandContext(t.Context(), bin, strings.Fields(line)...)
+			c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + t.TempDir()}
+			var out, talk bytes.Buffer
+			c.Stdout, c.Stderr = &out, &talk
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			select {
+			case <-asked:
+				if err := c.Process.Signal(os.Interrupt); err != nil {
+					t.Error(err)
+				}
+				<-ended
+			case err := <-ended:
+				t.Errorf("it did not ask: %v", err)
+			}
+			if got := c.ProcessState.ExitCode(); got != 130 || !strings.Contains(talk.String(), "interrupted") {
+				t.Errorf("exit code = %d, want 130\n%s%s", got, &out, &talk)
+			}
+			if o, _ := b.Committed("billing", "orders", 0); o.Offset != 7 || b.Count(kmsg.OffsetCommit.Int16(), kmsg.OffsetDelete.Int16()) != 0 {
+				t.Errorf("something was written: %+v", o)
+			}
+		})
+	}
+}
