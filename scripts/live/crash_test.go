@@ -121,15 +121,18 @@ func TestSoakKilled(t *testing.T) {
 	}
 	l := openLedger(t)
 	took := l.run(l.clamp("--stored")...).exits(0).took
-	killed, renamed, temps := 0, 0, 0
-	for i := range kills {
+	runs, killed, renamed, temps := 0, 0, 0, 0
+	for ; killed < kills; runs++ {
+		if runs == 10*kills {
+			t.Fatalf("only %d of %d runs were killed before their end", killed, runs)
+		}
 		l.reset()
 		must(t, os.RemoveAll(l.path()+".lock"))
 		r := program{On: cluster}.start(t, l.clamp("--stored")...)
 		ended := make(chan result, 1)
 		go func() { ended <- r.wait() }()
 		wait := rand.N(took)
-		if i%2 == 0 {
+		if runs%2 == 0 {
 			for deadline := time.Now().Add(10 * took); time.Now().Before(deadline); {
 				if _, err := os.Stat(l.path() + ".lock"); err == nil {
 					break
@@ -141,22 +144,23 @@ func TestSoakKilled(t *testing.T) {
 		if err := r.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
-		if (<-ended).code == -1 {
-			killed++
+		end := <-ended
+		whole := l.isWhole(fmt.Sprint("run ", runs))
+		left := l.temps()
+		if len(left) > 1 {
+			t.Fatalf("run %d: left %q, want one at most", runs, left)
 		}
-		if l.isWhole(fmt.Sprint("kill ", i)) {
+		temps += len(left)
+		if end.code != -1 {
+			took = min(took, end.took) // a moment beyond the end is none of a clamp's
+			continue
+		}
+		killed++
+		if whole {
 			renamed++
 		}
-		left := l.temps()
-		temps += len(left)
-		if len(left) > 1 {
-			t.Fatalf("kill %d: left %q, want one at most", i, left)
-		}
 	}
-	t.Logf("%d runs, %d killed before their end, %d with the new file in place, %d left a temporary file", kills, killed, renamed, temps)
-	if killed == 0 {
-		t.Error("none was killed in time")
-	}
+	t.Logf("%d kills in %d runs: the new file was in place after %d, a temporary one left by %d", killed, runs, renamed, temps)
 	l.finish()
 }
 
