@@ -89,6 +89,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if w.plan, err = w.build(ctx, shot, build); err != nil {
 		return err
 	}
+	for i := range shot.Groups {
+		shot.Groups[i].Rows = nil // the plan has them
+	}
 	w.plan.ID = planID(w.plan, g.env.Now())
 	w.plan = offsets.Gate(w.plan, shot, r.create)
 	defer func() { err = errors.Join(err, w.document()) }()
@@ -222,7 +225,7 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	case n.Write+n.Ask == 0:
 		check = &problem{code: exitNotMet, text: "check: " + offsets.Plural(w.plan.ToDo(), "group") + " without commits would be deleted"}
 	default:
-		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(len(w.plan.All()), "offset"))}
+		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(n.Write+n.Keep+n.Ask+n.Refuse, "offset"))}
 	}
 	if err := w.refused(shot, settled); err != nil {
 		return errors.Join(err, check)
@@ -237,9 +240,7 @@ func (w *writing) freshLook(ctx context.Context) error {
 		return err
 	}
 	o := lookOptions{salvage: w.road.salvage}
-	if slices.ContainsFunc(w.plan.All(), func(c offsets.GroupChange) bool {
-		return c.Verdict == offsets.Write && c.Condition == offsets.High
-	}) {
+	if w.plan.Has(func(c *offsets.Change) bool { return c.Verdict == offsets.Write && c.Condition == offsets.High }) {
 		o.settle = settleTime
 	}
 	fresh, err := w.g.look(ctx, sc, o)
@@ -356,13 +357,29 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 	return f
 }
 
-// readBack reads every partition that was tried, and settles what was not answered.
+// readBack reads every partition that was tried, and settles what was not answered. A commit that timed out may still be stored:
+// it is looked for until the broker, too, has given it up.
 func (w *writing) readBack(ctx context.Context) {
-	after := offsets.Snapshot{Origin: w.fresh.Origin}
 	w.g.session.cluster.NewLook() // a broker that hung up during the write may answer again
+	for try := 0; ; try++ {
+		settled := offsets.Verify(w.plan, w.lookBack(ctx))
+		pending := slices.ContainsFunc(settled.All(), func(c offsets.GroupChange) bool { return c.Result == offsets.Unverified && c.Pending })
+		if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
+			w.plan = settled
+			return
+		}
+	}
+}
+
+// pendingTries is how often, a second apart, a commit without an answer is looked for: a broker gives it up after 5 s
+// (offsets.commit.timeout.ms).
+const pendingTries = 7
+
+// lookBack reads what stands now where something was to be written.
+func (w *writing) lookBack(ctx context.Context) offsets.Snapshot {
+	after := offsets.Snapshot{Origin: w.fresh.Origin}
 	for _, pg := range w.plan.Groups {
-		g, _ := w.fresh.Group(pg.Group)
-		g.Rows = slices.Clone(g.Rows)
+		g, _ := w.fresh.Group(pg.Group) // nobody else needs its rows any more
 		var keys []offsets.Key
 		stored := false
 		for _, c := range pg.Changes {
@@ -386,12 +403,12 @@ func (w *writing) readBack(ctx context.Context) {
 		}
 		after.Groups = append(after.Groups, g)
 	}
-	w.plan = offsets.Verify(w.plan, after)
+	return after
 }
 
 // results shows what came of it, with the way back.
 func (w *writing) results() error {
-	for _, c := range w.plan.All() {
+	for _, c := range w.plan.Each() {
 		if c.Result == offsets.Written && c.Error != "" {
 			w.g.note("%s %d: %s", c.Topic, c.Partition, c.Error)
 		}

@@ -1,13 +1,13 @@
 package cmd
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +25,10 @@ func (w *writing) save() error {
 	user, host := w.g.env.Who()
 	doc := exchange.BackupOf(w.plan)
 	doc.Taken, doc.Tool, doc.Why, doc.User, doc.Host = w.g.env.Now(), "gtoffset "+version, w.road.why, user, host
-	var backup, plan bytes.Buffer
-	if err := doc.Write(&backup, exchange.JSON, exchange.WriteOptions{}); err != nil {
-		return err
-	}
 	kept := func(err error) error {
 		return &problem{code: exitFailed, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
 	}
-	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, backup.Bytes())
+	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, writer(doc))
 	if err != nil {
 		return kept(err)
 	}
@@ -40,26 +36,28 @@ func (w *writing) save() error {
 	if !w.road.noBackup {
 		w.plan.Backup = path
 		undo := []string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"}
-		if slices.ContainsFunc(w.plan.All(), func(c offsets.GroupChange) bool {
+		if w.plan.Has(func(c *offsets.Change) bool {
 			return c.Side == offsets.Committed && c.Verdict == offsets.Write && c.New.Offset == offsets.None
 		}) {
 			undo = append(undo, "--create") // the group may be gone then: Kafka forgets one without members and commits
 		}
 		w.plan.Undo = commandLine(undo)
 	}
-	if err := exchange.PlanOf(w.plan).Write(&plan, exchange.JSON, exchange.WriteOptions{}); err != nil {
-		return err
-	}
 	w.saved = filepath.Join(dir, id+".plan.json")
-	if err := writeNew(w.saved, plan.Bytes()); err != nil {
+	if err := writeNew(w.saved, writer(exchange.PlanOf(w.plan))); err != nil {
 		return kept(err)
 	}
 	return nil
 }
 
+// writer writes a document of our own.
+func writer(doc exchange.Document) func(io.Writer) error {
+	return func(w io.Writer) error { return doc.Write(w, exchange.JSON, exchange.WriteOptions{}) }
+}
+
 // newFile finds an id that is not taken yet in the folder, and with backup set writes its file. Two runs in one second differ
 // by a number.
-func newFile(dir, id string, backup bool, data []byte) (string, string, error) {
+func newFile(dir, id string, backup bool, write func(io.Writer) error) (string, string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", "", err
 	}
@@ -74,7 +72,7 @@ func newFile(dir, id string, backup bool, data []byte) (string, string, error) {
 			continue
 		}
 		if backup {
-			err = writeNew(path, data)
+			err = writeNew(path, write)
 		} else {
 			err = nil
 		}
@@ -86,12 +84,15 @@ func newFile(dir, id string, backup bool, data []byte) (string, string, error) {
 }
 
 // writeNew makes a file that only its owner can read and that is on the disk when it returns; an existing one is left alone.
-func writeNew(path string, data []byte) (err error) {
+func writeNew(path string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	b := bufio.NewWriterSize(f, 64<<10)
+	if err = write(b); err == nil {
+		err = b.Flush()
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -1,10 +1,10 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -156,15 +156,10 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 		}
 		return err
 	}
-	var b bytes.Buffer
-	switch err := doc.Write(&b, format, o); {
-	case errors.As(err, &held):
-		return usage(err.Error(), "-o json holds everything")
-	case err != nil:
-		return err
-	}
-	err := writeNew(path, b.Bytes())
+	err := writeNew(path, func(w io.Writer) error { return doc.Write(w, format, o) })
 	switch {
+	case errors.As(err, &held):
+		return usage(held.Error(), "-o json holds everything")
 	case errors.Is(err, fs.ErrExist):
 		return exists(path)
 	case err != nil:

@@ -176,7 +176,7 @@ func topicsOf(doc exchange.Document) []string {
 		names = append(names, r.Topic)
 	}
 	if doc.Plan != nil {
-		for _, c := range doc.Plan.All() {
+		for _, c := range doc.Plan.Each() {
 			names = append(names, c.Topic)
 		}
 	}
@@ -241,8 +241,8 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 		}
 	}
 	o.useStoreOf(g, doc)
-	for _, gc := range planned.All() {
-		sc.add(gc.Group, gc.Key)
+	for group, c := range planned.Each() {
+		sc.add(group, c.Key)
 	}
 	for _, pg := range planned.Groups {
 		if pg.Whole {

@@ -125,6 +125,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	}
 	for i, gc := range groups {
 		joined := offsets.Join(gc.Group, gc.Commits, held[i].Entries, ranges.Topics, sc.selections)
+		groups[i].Commits, held[i].Entries = nil, nil // of many groups they take as much as the rows
 		if sc.listed() && len(sc.selections) > 0 && !joined.Touched() {
 			continue // it has nothing to do with the topics
 		}

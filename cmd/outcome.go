@@ -112,7 +112,7 @@ func (w *writing) outcome(wrote bool) error {
 	bad, refused := 0, 0
 	var details []output.ErrorDetail
 	first := ""
-	for _, c := range w.plan.All() {
+	for group, c := range w.plan.Each() {
 		if c.Verdict != offsets.Write || c.Verified {
 			continue
 		}
@@ -124,7 +124,7 @@ func (w *writing) outcome(wrote bool) error {
 		if first == "" {
 			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
 		}
-		details = append(details, output.ErrorDetail{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
+		details = append(details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}
 	for _, pg := range w.plan.Groups {
 		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {

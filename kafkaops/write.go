@@ -116,6 +116,9 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			switch {
 			case errors.As(err, &e) && e.Sent:
 				set(indexes, offsets.Unverified, err.Error())
+				for _, i := range indexes {
+					w.changes[i].Pending = e.Timeout()
+				}
 				return false
 			case errors.As(err, &e) && ctx.Err() == nil && !refusedForGood(err):
 				last = err.Error()
@@ -266,7 +269,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 			again = append(again, i)
 			*last = wire.CodeText(code)
 		case code == wire.CodeRequestTimedOut: // it may have been stored by too few brokers
-			ch.Result, ch.Error, ok = offsets.Unverified, wire.CodeText(code), false
+			ch.Result, ch.Error, ch.Pending, ok = offsets.Unverified, wire.CodeText(code), true, false
 		case active(code):
 			ch.Result, ch.Error, ch.Refused, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", true, false
 		case code == wire.CodeTopicAuthorization:

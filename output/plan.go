@@ -21,7 +21,7 @@ type PlanView struct {
 func sides(p offsets.Plan) []offsets.Side {
 	var have []offsets.Side
 	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
-		if slices.ContainsFunc(p.All(), func(c offsets.GroupChange) bool { return c.Side == side }) {
+		if p.Has(func(c *offsets.Change) bool { return c.Side == side }) {
 			have = append(have, side)
 		}
 	}
@@ -496,7 +496,7 @@ func (v PlanView) Results(s Stream) error {
 	notTried, refused := 0, 0
 	both := len(sides(v.Plan)) > 1
 	var all places
-	for _, c := range v.Plan.All() {
+	for group, c := range v.Plan.Each() {
 		what, why := "", orElse(c.Error, "no reason given")
 		switch {
 		case c.Verdict == offsets.Refuse || c.Verdict == offsets.Ask:
@@ -519,7 +519,7 @@ func (v PlanView) Results(s Stream) error {
 		if both {
 			what = "(" + string(c.Side) + ") " + what
 		}
-		all.add(said{c.Group, c.Side, what + ": " + cleanText(why)}, c.Key)
+		all.add(said{group, c.Side, what + ": " + cleanText(why)}, c.Key)
 	}
 	for _, at := range all.order {
 		line := fmt.Sprintf("%s%s %s", v.of(at.group), all.names(at), at.why)

@@ -203,6 +203,18 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A commit that was not answered in time may be stored later: that it does not show yet proves nothing.
+func TestVerifyPending(t *testing.T) {
+	plan := offsets.Clamp(group(stored(known(500, 900), offsets.At(300))), offsets.ClampPolicy{Sides: []offsets.Side{offsets.Stored}})
+	plan.Groups[0].Changes[0].Result, plan.Groups[0].Changes[0].Pending = offsets.Unverified, true
+	if got := offsets.Verify(plan, group(stored(known(500, 900), offsets.At(300)))).All()[0]; got.Result != offsets.Unverified || got.Verified {
+		t.Errorf("not there yet: got %s verified %v", got.Result, got.Verified)
+	}
+	if got := offsets.Verify(plan, group(stored(known(500, 900), offsets.At(500)))).All()[0]; got.Result != offsets.Written || !got.Verified {
+		t.Errorf("there: got %s verified %v", got.Result, got.Verified)
+	}
+}
+
 func TestRestore(t *testing.T) {
 	none := offsets.NoValue
 	value := func(o int64, meta string) offsets.Value {

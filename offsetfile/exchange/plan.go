@@ -40,7 +40,7 @@ func (r *reading) readPlan(t *tree) {
 			r.doc.Side = g.Changes[0].Side
 		}
 	}
-	for _, c := range p.All() {
+	for _, c := range p.Each() {
 		if c.Side != r.doc.Side {
 			r.doc.Side = ""
 			break
