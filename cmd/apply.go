@@ -94,7 +94,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	w.plan.ID = planID(w.plan, g.env.Now())
 	w.plan = offsets.Gate(w.plan, shot, r.create)
-	defer func() { err = errors.Join(err, w.document()) }()
+	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
 		w.plan.Undo = "" // there is nothing to undo
 	}
-	return errors.Join(w.results(), w.outcome(wrote), w.leftOut(shot, w.plan))
+	return errors.Join(w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
 // build runs the thinking; what it has to look up beside the snapshot has the time of one look.
@@ -361,12 +361,16 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 // it is looked for until the broker, too, has given it up.
 func (w *writing) readBack(ctx context.Context) {
 	w.g.session.cluster.NewLook() // a broker that hung up during the write may answer again
-	for try := 0; ; try++ {
-		settled := offsets.Verify(w.plan, w.lookBack(ctx))
-		pending := slices.ContainsFunc(settled.All(), func(c offsets.GroupChange) bool { return c.Result == offsets.Unverified && c.Pending })
-		if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
-			w.plan = settled
-			return
+	for i, pg := range w.plan.Groups { // one after the other: of many groups, the whole and its copy would not fit
+		one := w.plan
+		one.Groups = w.plan.Groups[i : i+1]
+		for try := 0; ; try++ {
+			settled := offsets.Verify(one, w.lookBack(ctx, pg))
+			pending := settled.Has(func(c *offsets.Change) bool { return c.Result == offsets.Unverified && c.Pending })
+			if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
+				w.plan.Groups[i] = settled.Groups[0]
+				break
+			}
 		}
 	}
 }
@@ -375,35 +379,40 @@ func (w *writing) readBack(ctx context.Context) {
 // (offsets.commit.timeout.ms).
 const pendingTries = 7
 
-// lookBack reads what stands now where something was to be written.
-func (w *writing) lookBack(ctx context.Context) offsets.Snapshot {
-	after := offsets.Snapshot{Origin: w.fresh.Origin}
-	for _, pg := range w.plan.Groups {
-		g, _ := w.fresh.Group(pg.Group) // nobody else needs its rows any more
-		var keys []offsets.Key
-		stored := false
-		for _, c := range pg.Changes {
-			if c.Verdict == offsets.Write && c.Side == offsets.Committed {
-				keys = append(keys, c.Key)
-			}
-			stored = stored || c.Verdict == offsets.Write && c.Side == offsets.Stored
+// lookBack reads what stands now where something was to be written of a group.
+func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Snapshot {
+	g, _ := w.fresh.Group(pg.Group) // nobody else needs its rows any more
+	var keys []offsets.Key
+	stored := false
+	for _, c := range pg.Changes {
+		if c.Verdict == offsets.Write && c.Side == offsets.Committed {
+			keys = append(keys, c.Key)
 		}
-		if len(keys) > 0 {
-			commits, trouble := w.g.session.cluster.Commits(ctx, pg.Group, keys)
-			g.Trouble = trouble
-			g.Read(offsets.Committed, commits)
-		}
-		if stored {
-			held, err := w.g.session.store.Load(ctx, pg.Group, w.scope.topicNames(), false)
-			if err != nil {
-				held.Store.Trouble = &offsets.Trouble{Reason: err.Error()}
-			}
-			g.Store = &held.Store
-			g.Read(offsets.Stored, held.Entries)
-		}
-		after.Groups = append(after.Groups, g)
+		stored = stored || c.Verdict == offsets.Write && c.Side == offsets.Stored
 	}
-	return after
+	if len(keys) > 0 {
+		commits, trouble := w.g.session.cluster.Commits(ctx, pg.Group, keys)
+		for trouble != nil && trouble.Unreachable && unsettled(pg.Changes) && wait(ctx, settleTime) == nil { // a coordinator that died has a successor soon
+			w.g.session.cluster.NewLook()
+			commits, trouble = w.g.session.cluster.Commits(ctx, pg.Group, keys)
+		}
+		g.Trouble = trouble
+		g.Read(offsets.Committed, commits)
+	}
+	if stored {
+		held, err := w.g.session.store.Load(ctx, pg.Group, w.scope.topicNames(), false)
+		if err != nil {
+			held.Store.Trouble = &offsets.Trouble{Reason: err.Error()}
+		}
+		g.Store = &held.Store
+		g.Read(offsets.Stored, held.Entries)
+	}
+	return offsets.Snapshot{Origin: w.fresh.Origin, Groups: []offsets.Group{g}}
+}
+
+// unsettled reports whether a write was not answered.
+func unsettled(changes []offsets.Change) bool {
+	return slices.ContainsFunc(changes, func(c offsets.Change) bool { return c.Result == offsets.Unverified })
 }
 
 // results shows what came of it, with the way back.
