@@ -68,6 +68,10 @@ func runBackups(g *global, o *backupsOptions) error {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		doc, err := readSaved(path)
+		if errors.Is(err, exchange.ErrEmpty) {
+			g.note("%s is empty: a write was killed before it began", path)
+			continue
+		}
 		if err != nil {
 			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err)})
 			continue

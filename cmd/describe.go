@@ -161,7 +161,8 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	var errs []error
 	for _, grp := range shot.Groups {
-		if grp.Trouble != nil || grp.Existence != offsets.Missing || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
+		nobody := grp.ID == "" && len(grp.Rows) == 0 && grp.Existence != offsets.Exists // an unset variable, most likely
+		if grp.Trouble != nil || grp.Existence != offsets.Missing && !nobody || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
 			continue
 		}
 		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}

@@ -126,7 +126,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &broker):
 		return problem{code: exitUnreachable, text: err.Error(), hint: broker.Hint}
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem{code: exitUnreachable, text: err.Error(), hint: "--timeout 60s waits longer"}
+		return problem{code: exitUnreachable, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
 	case errors.Is(err, fs.ErrPermission):
 		return problem{code: exitFailed, text: err.Error(), hint: "run it as the user of the job"}
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "were all set"), strings.Contains(err.Error(), "accepts "):

@@ -42,6 +42,9 @@ func parseInstant(s string, in *time.Location) (time.Time, error) {
 	if zone != nil {
 		in = zone
 	}
+	if wall.Year() < 1970 {
+		return time.Time{}, fmt.Errorf("%q is before 1970, and so before any record", s)
+	}
 	return onlyInstant(wall, in, s)
 }
 
@@ -128,7 +131,7 @@ func parseBack(s string) (time.Duration, error) {
 		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 		switch {
 		case strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+"):
-			return bad("has a sign, but goes back by itself")
+			return bad("has a sign; a length of time has none")
 		case end < 0:
 			return bad("has no unit")
 		case end == 0:

@@ -158,3 +158,16 @@ func (w *writing) finishing() string {
 	}
 	return commandLine(line)
 }
+
+// untold is the error of a write that was done, but could not be told of: stdout is full, or closed. It must not read as if nothing
+// had been written.
+func (w *writing) untold(err error) error {
+	if err == nil || !w.plan.Applied {
+		return err
+	}
+	n := w.plan.Count()
+	return &problem{
+		code: exitPartly, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
+		hint: w.plan.Undo, cause: err,
+	}
+}

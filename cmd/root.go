@@ -82,7 +82,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
-			for _, name := range []string{"bootstrap-server", "store", "expect-cluster"} { // "$UNSET" must not mean another cluster, or none
+			for _, name := range []string{"bootstrap-server", "store", "expect-cluster", "backup-dir", "from-group", "group-regex"} { // "$UNSET" must not mean another cluster, or none
 				if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 					return usage("--"+name+" is empty", "is a variable not set?")
 				}
@@ -112,7 +112,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
 	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
-	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting; a bare number is milliseconds")
+	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least; a bare number is milliseconds")
 	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")

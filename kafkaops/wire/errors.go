@@ -75,6 +75,8 @@ func (e *Error) Timeout() bool { return isTimeout(e.Err) }
 // broker names a broker for people.
 func broker(id int32, addr string) string {
 	switch {
+	case id == None && addr == "":
+		return "the cluster"
 	case id == None:
 		return "broker " + addr
 	case addr == "":
