@@ -19,7 +19,7 @@ func main() {
 // which a write under way runs. It is called late, since listening for signals costs as much as all of --help.
 func interrupts(ctx context.Context) (soft, hard context.Context) {
 	debug.SetGCPercent(400)         // a look at a thousand partitions fits in less than one collection's worth
-	debug.SetMemoryLimit(160 << 20) // a hundred thousand are collected more often instead
+	debug.SetMemoryLimit(128 << 20) // a hundred thousand are collected more often instead
 	hard, stop := context.WithCancel(ctx)
 	soft, cancel := context.WithCancel(hard)
 	signals := make(chan os.Signal, 2)

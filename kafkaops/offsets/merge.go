@@ -24,15 +24,15 @@ type MergePolicy struct {
 func Merge(s Snapshot, rows []Given, p MergePolicy) Plan {
 	plan := Plan{Command: "import", Origin: s.Origin, Created: s.At}
 	foreign := p.Cluster != "" && s.Origin.Cluster != "" && p.Cluster != s.Origin.Cluster
-	byGroup := map[string][]Given{}
-	for _, given := range rows {
-		byGroup[given.Group] = append(byGroup[given.Group], given)
+	byGroup := map[string][]*Given{}
+	for i := range rows {
+		byGroup[rows[i].Group] = append(byGroup[rows[i].Group], &rows[i])
 	}
 	for _, g := range s.Groups {
-		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At)}
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At), Changes: make([]Change, 0, len(byGroup[g.ID]))}
 		for _, given := range byGroup[g.ID] {
 			r, _ := g.Row(given.Key)
-			c := mergeRow(s, r, given, p, foreign)
+			c := mergeRow(s, r, *given, p, foreign)
 			if given.Line > 0 && c.Verdict == Refuse {
 				c.Reason = fmt.Sprintf("line %d: %s", given.Line, c.Reason)
 			}

@@ -44,7 +44,7 @@ type ResetPolicy struct {
 func Reset(s Snapshot, p ResetPolicy) Plan {
 	plan := Plan{Command: "reset", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
-		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At)}
+		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At), Changes: make([]Change, 0, len(g.Rows)*len(p.Sides))}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
 				pg.Changes = append(pg.Changes, resetRow(s, r, side, p))
