@@ -29,6 +29,7 @@ type road struct {
 	backupDir string
 	noBackup  bool
 	why       string
+	document  bool // the rows come from a document, and those that are gone are refused one by one
 }
 
 func (r *road) flags(c *cobra.Command) {
@@ -92,6 +93,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	for i := range shot.Groups {
 		shot.Groups[i].Rows = nil // the plan has them
 	}
+	w.plan.Command = r.command
 	w.plan.ID = planID(w.plan, g.env.Now())
 	w.plan = offsets.Gate(w.plan, shot, r.create)
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
@@ -155,7 +157,7 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 	if err != nil {
 		return shot, err
 	}
-	if w.road.command != "import" { // a document names its rows itself, and refuses those that are gone
+	if !w.road.document {
 		if len(w.scope.selections) == 0 || w.road.command == "delete" { // else a group may be made: see --create
 			if err := w.g.unknownGroups(shot); err != nil {
 				var p *problem
@@ -360,7 +362,7 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 // readBack reads every partition that was tried, and settles what was not answered. A commit that timed out may still be stored:
 // it is looked for until the broker, too, has given it up.
 func (w *writing) readBack(ctx context.Context) {
-	w.g.session.cluster.NewLook() // a broker that hung up during the write may answer again
+	w.g.session.cluster.NewLook()      // a broker that hung up during the write may answer again
 	for i, pg := range w.plan.Groups { // one after the other: of many groups, the whole and its copy would not fit
 		one := w.plan
 		one.Groups = w.plan.Groups[i : i+1]

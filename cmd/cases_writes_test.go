@@ -1,6 +1,8 @@
 package cmd_test
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +137,17 @@ func TestCasesOfEveryWrite(t *testing.T) {
 			same(t, "committed", w.committed("billing", "orders"), before)
 		})
 	}
+	t.Run("200 groups", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9})
+		for i := range 200 {
+			w.commit(fmt.Sprintf("g%03d", i), "orders", 5)
+		}
+		p := w.run("reset", "--all-groups", "-t", "orders", "--shift-by", "1", "--execute", "-o", "json").exits(0).plan()
+		same(t, "counts", p.Counts, countsDoc{Write: 200, Written: 200, Verified: 200})
+		w.run("import", deref(p.Backup), "--execute").exits(0).prints("200 of 200 verified")
+		same(t, "one of them", w.committed("g117", "orders"), "0=5")
+	})
 	t.Run("GRP-11 two groups of one topic, side by side", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("cg-control-x", "orders", 600).commit("connect-x", "orders", 700)
@@ -169,6 +182,60 @@ func TestCasesOfEveryWrite(t *testing.T) {
 		w.run("reset", "-g", "billing", "--all-topics", "-s", w.store, "--stored", "--to-earliest", "--execute").exits(0).prints("orders 2 stays", "left as it is")
 		same(t, "stored", w.stored("billing", "orders"), "0=500 1=500 2=602")
 	})
+}
+
+// Write, undo, export: equal but for the time, for every command and both sides.
+func TestUndoExportsEqual(t *testing.T) {
+	t.Parallel()
+	onStore := []string{"-s", "STORE", "--stored"}
+	all := []writing{
+		{"clamp", func(*world) []string { return []string{"clamp", "-g", "billing", "-t", "orders", "--high", "end"} }},
+		{"reset to current", func(*world) []string { return []string{"reset", "-g", "billing", "-t", "orders:0-2", "--to-current"} }},
+		{"delete the group", func(*world) []string { return []string{"delete", "-g", "billing", "--whole-group"} }},
+	}
+	for _, c := range append(all, everyWrite()[:2]...) {
+		for _, side := range []string{"committed", "stored"} {
+			if side == "stored" && strings.HasPrefix(c.name, "delete") {
+				continue
+			}
+			t.Run(c.name+" "+side, func(t *testing.T) {
+				t.Parallel()
+				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
+				epoch := w.b.Fake.PartitionInfo("orders", 0).Epoch
+				must(t, w.b.Commit("billing", "orders", 0, 600, epoch, "checkpoint 17"))
+				must(t, w.b.Commit("billing", "orders", 1, 100, -1, "low"))
+				must(t, w.b.Commit("billing", "orders", 2, 2000, -1, ""))
+				w.put("billing", "orders", fmt.Sprintf("# gtoffset 1\n# group billing\n# topic orders\n# topic-id %s\n# cluster kfake\n# owner the nightly job\n0 600 epoch=%d note=x\n1 100\n2 2000\n# entries 3\n", w.b.TopicID("orders"), epoch))
+				args := append(c.args(w), "--execute")
+				export := []string{"export", "-g", "billing"}
+				if side == "stored" {
+					for _, a := range onStore {
+						a = strings.Replace(a, "STORE", w.store, 1)
+						args, export = append(args, a), append(export, a)
+					}
+				}
+				timeless := func(r result) string {
+					before, after, _ := strings.Cut(r.out, `"taken":"`)
+					return before + after[strings.Index(after, `"`):]
+				}
+				before := timeless(w.run(export...).exits(0))
+				r := w.run(args...).exits(0).prints("verified")
+				if timeless(w.run(append(export, "-o", "json")...)) == before {
+					t.Error("nothing was changed")
+				}
+				w.run(r.undo()...).exits(0).prints("verified")
+				after := timeless(w.run(export...).exits(0))
+				if c.name == "delete the group" { // what an undo cannot bring back
+					before, after = withoutType(before), withoutType(after)
+				}
+				same(t, "export after the undo", after, before)
+			})
+		}
+	}
+}
+
+func withoutType(export string) string {
+	return regexp.MustCompile(`"type":"[a-z]+"`).ReplaceAllString(export, "")
 }
 
 // refuseOne lets the broker refuse to write or remove the commit of one partition of orders.

@@ -223,8 +223,8 @@ func outcomeWorld(t *testing.T, o outcome, closed string) (*world, []string) {
 	t.Helper()
 	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
 	w.commit("billing", "orders", 100, 600, 1000).commit("other", "orders", 600)
-	if strings.Contains(o.line, "PLAN") { // made before what happens
-		o.line = strings.Replace(o.line, "PLAN", (outcome{line: "PLAN"}).args(w, "")[0], 1)
+	if before, after, planned := strings.Cut(o.line, "PLAN"); planned { // made before what happens
+		o.line = before + (outcome{line: "PLAN"}).args(w, "")[0] + after
 	}
 	args := o.args(w, closed)
 	if o.world != nil {

@@ -83,7 +83,7 @@ func formatList(formats []exchange.Format) string {
 }
 
 func (o *importOptions) validate(g *global) error {
-	o.command = "import"
+	o.command, o.document = "import", true
 	switch {
 	case o.as != "" && !slices.Contains(exchange.Formats(), exchange.Format(o.as)):
 		return usage(fmt.Sprintf("--as %q is not known", o.as), "--as "+formatList(exchange.Formats()))

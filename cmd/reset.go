@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile/exchange"
 )
 
 type resetOptions struct {
@@ -22,8 +23,8 @@ type resetOptions struct {
 
 	toEarliest, toLatest, toCurrent, toStored, toCommitted, toSafe bool
 
-	toOffset, shiftBy                 int64
-	toDatetime, byDuration, fromGroup string
+	toOffset, shiftBy                           int64
+	toDatetime, byDuration, fromGroup, fromFile string
 
 	aim     offsets.Aim
 	back    bool // by a duration
@@ -70,6 +71,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 	f.BoolVar(&o.toCommitted, "to-committed", false, "the store to what is committed")
 	f.BoolVar(&o.toSafe, "to-safe", false, "the smaller of stored and committed, within the range")
 	f.StringVar(&o.fromGroup, "from-group", "", "what the other `GROUP` has committed")
+	f.StringVar(&o.fromFile, "from-file", "", "what a `FILE` says, as gtoffset import reads it: Kafka's reset CSV and others; its topics, unless -t names some")
 	f.BoolVar(&o.clamp, "clamp", false, "bring a target that is out of range into it, instead of refusing it")
 	o.road.flags(c)
 	o.createFlag(c)
@@ -87,7 +89,7 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	aims := map[string]offsets.Aim{
 		"to-earliest": offsets.AimEarliest, "to-latest": offsets.AimLatest, "to-offset": offsets.AimOffset, "to-datetime": offsets.AimTime,
 		"by-duration": offsets.AimTime, "shift-by": offsets.AimShift, "to-current": offsets.AimCurrent, "to-stored": offsets.AimStored,
-		"to-committed": offsets.AimCommitted, "to-safe": offsets.AimSafe, "from-group": offsets.AimGroup,
+		"to-committed": offsets.AimCommitted, "to-safe": offsets.AimSafe, "from-group": offsets.AimGroup, "from-file": offsets.AimFile,
 	}
 	var given []string
 	for flag, aim := range aims {
@@ -101,10 +103,10 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	case c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime"):
 		return usage("--timezone belongs to --to-datetime", "leave it out")
 	case len(given) == 0:
-		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --from-group GROUP")
+		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --from-group GROUP, --from-file FILE")
 	case len(given) > 1:
 		return usage(strings.Join(given, " and ")+" exclude each other", "name one target")
-	case len(o.topics) == 0 && !o.allTopics:
+	case len(o.topics) == 0 && !o.allTopics && o.aim != offsets.AimFile:
 		return usage("no topic is named", "add -t TOPIC, or --all-topics")
 	case len(o.topics) > 0 && o.allTopics:
 		return usage("--topic and --all-topics exclude each other", "name the topics in one way")
@@ -165,6 +167,9 @@ func (o *resetOptions) resolve(g *global) error {
 }
 
 func runReset(ctx context.Context, g *global, o *resetOptions) error {
+	if o.aim == offsets.AimFile {
+		return o.followFile(ctx, g)
+	}
 	if o.aim == offsets.AimGroup {
 		if err := o.followGroup(ctx, g); err != nil {
 			return err
@@ -193,6 +198,33 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 		}
 		return offsets.Reset(shot, policy), nil
 	})
+}
+
+// followFile writes what a file says of the groups and topics that are meant: an import that is held to them.
+func (o *resetOptions) followFile(ctx context.Context, g *global) error {
+	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, clamp: o.clamp}
+	from.document = true
+	if len(o.scope.groups) == 1 {
+		from.groups = o.scope.groups
+	}
+	doc, err := from.read(ctx, g)
+	if err != nil {
+		return err
+	}
+	if doc.Kind != exchange.Export {
+		return usage(fmt.Sprintf("%s is a %s, not a list of offsets", o.fromFile, doc.Kind), "gtoffset import reads it")
+	}
+	doc.Rows = slices.DeleteFunc(doc.Rows, func(r exchange.Row) bool { return !o.takes(r.Group) || !offsets.Holds(o.selections, r.Key) })
+	for _, name := range o.scope.groups {
+		if !slices.ContainsFunc(doc.Rows, func(r exchange.Row) bool { return r.Group == name }) {
+			return &problem{code: exitFailed, text: fmt.Sprintf("%s says nothing of group %q there; nothing was written", o.fromFile, name)}
+		}
+	}
+	g.note("%s is %s", o.fromFile, doc.Format.Words())
+	sc := &scope{}
+	build := from.fromRows(g, sc, doc)
+	sc.settle()
+	return g.apply(ctx, sc, o.road, build)
 }
 
 // followGroup makes sure that the other group is there; --all-topics are then its topics.

@@ -82,7 +82,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
-			for _, name := range []string{"bootstrap-server", "store", "expect-cluster", "backup-dir", "from-group", "group-regex"} { // "$UNSET" must not mean another cluster, or none
+			for _, name := range []string{"bootstrap-server", "store", "expect-cluster", "backup-dir", "from-group", "from-file", "group-regex"} { // "$UNSET" must not mean another cluster, or none
 				if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 					return usage("--"+name+" is empty", "is a variable not set?")
 				}

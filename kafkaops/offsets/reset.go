@@ -20,6 +20,7 @@ const (
 	AimCommitted Aim = "committed"
 	AimSafe      Aim = "safe" // the smaller of stored and committed: loses nothing that is still there
 	AimGroup     Aim = "group"
+	AimFile      Aim = "file" // planned by Merge
 )
 
 // Found is what the cluster answered for a time: the first offset whose record is not older.
