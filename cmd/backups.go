@@ -76,17 +76,17 @@ func runBackups(g *global, o *backupsOptions) error {
 			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err)})
 			continue
 		}
-		if o.pruning && !doc.Taken.Before(before) {
+		switch {
+		case doc.Kind == exchange.Export: // somebody's own document: neither listed nor removed
+			continue
+		case doc.Kind == exchange.Plan && !o.pruning: // listed by its backup, if it has one
+			continue
+		case o.pruning && !doc.Taken.Before(before):
 			continue
 		}
 		item := output.BackupItem{Path: path, ID: doc.ID, Taken: doc.Taken, Command: doc.Command, Side: doc.Side, Why: doc.Why, User: doc.User, Offsets: len(doc.Rows)}
 		for _, grp := range doc.Groups {
 			item.Groups = append(item.Groups, grp.Name)
-		}
-		if doc.Kind == exchange.Plan { // a write without backup: only its plan was kept
-			if !o.pruning {
-				continue
-			}
 		}
 		if o.pruning {
 			if err := os.Remove(path); err != nil {

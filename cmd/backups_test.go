@@ -125,3 +125,19 @@ func TestBackupsDamaged(t *testing.T) {
 	delete(w.vars, "HOME")
 	w.run("backups").exits(2).says("--backup-dir")
 }
+
+// A folder may hold exports beside backups: they are somebody's own, and neither listed nor removed.
+func TestBackupsLeaveExports(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "mine.json")
+	w.run("export", "-g", "billing", kept).exits(0)
+	w.run("backups", "--backup-dir", dir).exits(0).prints("no backups in")
+	later := w.now
+	w.now = later.Add(1000 * time.Hour)
+	w.run("backups", "--backup-dir", dir, "--prune", "1d").exits(0).prints("0 files")
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}
