@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -342,7 +343,7 @@ func failure(changes []offsets.Change, side offsets.Side) string {
 		}
 		switch c.Result {
 		case offsets.Failed, offsets.Unverified, offsets.NotTried:
-			return orElse(c.Error, "no answer")
+			return cmp.Or(c.Error, "no answer")
 		}
 	}
 	return ""

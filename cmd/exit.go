@@ -163,10 +163,3 @@ func list(texts []string, most int) string {
 	}
 	return strings.Join(texts, "; ")
 }
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -45,7 +46,7 @@ func setHelp(root *cobra.Command, columns int) {
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		var b strings.Builder
-		writeText(&b, orElse(c.Long, c.Short), wide)
+		writeText(&b, cmp.Or(c.Long, c.Short), wide)
 		b.WriteByte('\n')
 		writeUsage(&b, c, wide)
 		io.WriteString(c.OutOrStdout(), b.String())

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func (w *writing) outcome(wrote bool) error {
 		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
 			refused++
 		}
-		reason := orElse(c.Error, string(c.Result))
+		reason := cmp.Or(c.Error, string(c.Result))
 		if first == "" {
 			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
 		}
@@ -129,7 +130,7 @@ func (w *writing) outcome(wrote bool) error {
 	for _, pg := range w.plan.Groups {
 		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			bad++
-			first = orElse(first, fmt.Sprintf("group %q: %s", pg.Group, orElse(pg.Error, "no answer")))
+			first = cmp.Or(first, fmt.Sprintf("group %q: %s", pg.Group, cmp.Or(pg.Error, "no answer")))
 			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
 		}
 	}

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -63,7 +64,7 @@ func (v Backups) text(s Stream) error {
 			group = i.Groups[0]
 		}
 		g.Rows = append(g.Rows, []string{
-			i.Taken.UTC().Format("2006-01-02 15:04:05Z"), i.Command, group, orElse(string(i.Side), "both"), strconv.Itoa(i.Offsets), i.Path,
+			i.Taken.UTC().Format("2006-01-02 15:04:05Z"), i.Command, group, cmp.Or(string(i.Side), "both"), strconv.Itoa(i.Offsets), i.Path,
 		})
 	}
 	return g.Write(s)
@@ -95,7 +96,7 @@ func (v Backups) document() backupsDocument {
 	}
 	for _, i := range v.Items {
 		doc.Backups = append(doc.Backups, backupItemDocument{
-			i.ID, i.Path, timeOrNull(i.Taken), i.Command, strings.TrimSpace(orElse(string(i.Side), "both")), append([]string{}, i.Groups...), i.Offsets, textOrNull(i.Why), textOrNull(i.User),
+			i.ID, i.Path, timeOrNull(i.Taken), i.Command, strings.TrimSpace(cmp.Or(string(i.Side), "both")), append([]string{}, i.Groups...), i.Offsets, textOrNull(i.Why), textOrNull(i.User),
 		})
 	}
 	return doc

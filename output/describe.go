@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -143,7 +144,7 @@ func labelled(p *printer, wide int, label, text string) {
 
 // clusterLine says which cluster it is, its address, and where that came from.
 func clusterLine(p *printer, o offsets.Origin, wide int) {
-	text := cleanText(orElse(o.Cluster, "of unknown id"))
+	text := cleanText(cmp.Or(o.Cluster, "of unknown id"))
 	if o.Bootstrap != "" {
 		text += " at " + cleanText(o.Bootstrap)
 	}
@@ -172,7 +173,7 @@ func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
 		clusterLine(p, d.Snapshot.Origin, wide)
 	}
 	if g.Store != nil {
-		path := orElse(g.Store.Path, d.Snapshot.Origin.Store)
+		path := cmp.Or(g.Store.Path, d.Snapshot.Origin.Store)
 		labelled(p, wide, "store", cleanText(path)+", "+d.storeState(g.Store))
 	}
 	if names := g.MemberNames(); names != "" {
@@ -459,9 +460,9 @@ func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told 
 		if store {
 			num(int64(r.Stored.Epoch), r.Stored.Presence == offsets.Present)
 		}
-		put(orElse(cleanText(r.Range.TopicID), "-"))
-		put(orElse(Clean(r.Owner), "-"))
-		put(orElse(Clean(r.Committed.Metadata), "-"))
+		put(cmp.Or(cleanText(r.Range.TopicID), "-"))
+		put(cmp.Or(Clean(r.Owner), "-"))
+		put(cmp.Or(Clean(r.Committed.Metadata), "-"))
 	}
 	put(cleanText(j.Brief(told)))
 }
@@ -651,13 +652,6 @@ func joinAnd(s []string) string {
 		return strings.Join(s, "")
 	}
 	return strings.Join(s[:len(s)-1], ", ") + " and " + s[len(s)-1]
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // forecast says what a restart would do, from each place. The first place tells the policies line by line, the others in one.
@@ -860,7 +854,7 @@ func (d Describe) csv(w io.Writer) error {
 				if inKafka {
 					metadata = r.Committed.Metadata
 				}
-				row = append(row, orElse(r.Range.TopicID, "-"), orElse(r.Owner, "-"), metadata, orElse(rowError(r), "-"))
+				row = append(row, cmp.Or(r.Range.TopicID, "-"), cmp.Or(r.Owner, "-"), metadata, cmp.Or(rowError(r), "-"))
 				write(row)
 			}
 		}
@@ -874,11 +868,11 @@ func rowError(r *offsets.Row) string {
 	}
 	var why []string
 	if !r.Range.Known() && !r.Range.Gone() {
-		why = append(why, orElse(r.Range.Reason, "the range is not known"))
+		why = append(why, cmp.Or(r.Range.Reason, "the range is not known"))
 	}
 	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
 		if e := r.Entry(side); e.Problem() {
-			why = append(why, string(side)+": "+orElse(e.Reason, e.Presence.String()))
+			why = append(why, string(side)+": "+cmp.Or(e.Reason, e.Presence.String()))
 		}
 	}
 	return strings.Join(why, "; ")

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"io"
 
 	"gtoffset/kafkaops/offsets"
@@ -45,7 +46,7 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 	cluster := d.Snapshot.Origin.Cluster
 	e.open('{')
 	e.string("group", g.ID)
-	e.string("type", orElse(string(g.Type), string(offsets.TypeUnknown)))
+	e.string("type", cmp.Or(string(g.Type), string(offsets.TypeUnknown)))
 	e.text("state", g.State)
 	switch g.Existence {
 	case offsets.ExistenceUnknown:
@@ -109,7 +110,7 @@ func reason(t *offsets.Trouble) string {
 	if t == nil {
 		return ""
 	}
-	return orElse(t.Reason, "could not be read")
+	return cmp.Or(t.Reason, "could not be read")
 }
 
 // jsonRow leaves out owner, and of an entry topic_id, other_cluster, problem and reason, where there is nothing to say; all other

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 
@@ -41,7 +42,7 @@ func (l GroupList) row(g offsets.Group) []string {
 	if g.Coordinator != offsets.None {
 		coordinator = strconv.Itoa(int(g.Coordinator))
 	}
-	return []string{g.ID, orElse(string(g.Type), string(offsets.TypeUnknown)), orElse(g.State, "-"), orElse(g.Protocol, "-"), coordinator}
+	return []string{g.ID, cmp.Or(string(g.Type), string(offsets.TypeUnknown)), cmp.Or(g.State, "-"), cmp.Or(g.Protocol, "-"), coordinator}
 }
 
 func (l GroupList) text(s Stream) error {
@@ -65,7 +66,7 @@ func (l GroupList) text(s Stream) error {
 			row[0] = `""`
 		}
 		if troubled {
-			row = append(row, orElse(cleanText(reason(g.Trouble)), "-"))
+			row = append(row, cmp.Or(cleanText(reason(g.Trouble)), "-"))
 			grid.tones = append(grid.tones, map[bool]tone{true: toneRed}[g.Trouble != nil])
 		}
 		grid.Rows = append(grid.Rows, row)
@@ -97,7 +98,7 @@ func (l GroupList) json(w io.Writer) error {
 	for _, g := range l.Snapshot.Groups {
 		e.open('{')
 		e.string("group", g.ID)
-		e.string("type", orElse(string(g.Type), string(offsets.TypeUnknown)))
+		e.string("type", cmp.Or(string(g.Type), string(offsets.TypeUnknown)))
 		e.text("state", g.State)
 		e.text("protocol", g.Protocol)
 		e.number("coordinator", int64(g.Coordinator))
@@ -122,7 +123,7 @@ func (l GroupList) json(w io.Writer) error {
 func (l GroupList) csv(w io.Writer) error {
 	return writeCSV(w, []string{"group", "type", "state", "protocol", "coordinator", "error"}, func(write func([]string)) {
 		for _, g := range l.Snapshot.Groups {
-			write(append(l.row(g), orElse(reason(g.Trouble), "-")))
+			write(append(l.row(g), cmp.Or(reason(g.Trouble), "-")))
 		}
 	})
 }

@@ -314,7 +314,7 @@ func (v PlanView) kept(p *printer, table bool) {
 		for _, c := range g.Changes {
 			if c.Verdict == offsets.Keep && !c.InRange() {
 				at := end(g.Group, c)
-				at.why = strings.TrimSpace(orElse(reasons[at], at.why))
+				at.why = strings.TrimSpace(cmp.Or(reasons[at], at.why))
 				all.add(at, c.Key)
 			}
 		}
@@ -497,7 +497,7 @@ func (v PlanView) Results(s Stream) error {
 	both := len(sides(v.Plan)) > 1
 	var all places
 	for group, c := range v.Plan.Each() {
-		what, why := "", orElse(c.Error, "no reason given")
+		what, why := "", cmp.Or(c.Error, "no reason given")
 		switch {
 		case c.Verdict == offsets.Refuse || c.Verdict == offsets.Ask:
 			refused++
@@ -508,11 +508,11 @@ func (v PlanView) Results(s Stream) error {
 			what = "failed"
 		case c.Result == offsets.NotTried:
 			notTried++
-			what, why = "not tried", orElse(c.Error, "an earlier write failed")
+			what, why = "not tried", cmp.Or(c.Error, "an earlier write failed")
 		case c.Result == offsets.Unverified:
-			what, why = "unknown", orElse(c.Error, "the write was not answered")
+			what, why = "unknown", cmp.Or(c.Error, "the write was not answered")
 		case (c.Result == offsets.Written || c.Result == offsets.Already) && !c.Verified:
-			what, why = "not verified", orElse(c.Error, "it could not be read back")
+			what, why = "not verified", cmp.Or(c.Error, "it could not be read back")
 		default:
 			continue
 		}

@@ -1,6 +1,9 @@
 package offsets
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // ClampPolicy is what an operator has decided beforehand. The zero value decides nothing: every doubtful case is asked about
 // or refused.
@@ -42,7 +45,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case e.Presence == Damaged, e.Presence == Empty:
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "--salvage")
 	case e.Problem():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, orElse(e.Reason, "no reason given")), "")
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case st.Condition == Gone:
 		c.Reason = r.Range.gone() + "; left as it is"
 		return c
@@ -51,7 +54,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case st.Condition == NoEntry:
 		return clampMissing(s, g, r, c, p)
 	case !r.Range.Known():
-		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
 	case st.Identity == Recreated && p.Recreated == "":
 		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %s readable from earliest %d",
 			e.TopicID, r.Range.TopicID, Thousands(r.Range.Readable()), r.Range.Earliest), "--recreated end|earliest|keep")
@@ -118,7 +121,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	added := c.Side == Stored && hasPlace && place.Presence == Present && place.Whole && r.Partition > place.Highest
 	switch {
 	case other.Problem() && !p.MissingFirst:
-		return c.refuse("no entry, and whether the other side has one is unknown: "+orElse(other.Reason, other.Presence.String()), "--missing earliest")
+		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
 		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
 	case other.Presence == Present && p.MissingOther:
@@ -127,7 +130,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		c.Reason = "no entry anywhere; name its topic with -t to start it at earliest"
 		return c
 	case !r.Range.Known():
-		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
 	case added:
 		return c.to(r, ToEarliest, "partition added: starts at earliest")
 	}
@@ -139,7 +142,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		why = "first run: no commit"
 	}
 	if c.Side == Stored {
-		why += fmt.Sprintf(" (looked at %s)", orElse(place.Path, g.Store.path()))
+		why += fmt.Sprintf(" (looked at %s)", cmp.Or(place.Path, g.Store.path()))
 	}
 	return c.to(r, ToEarliest, why)
 }

@@ -1,6 +1,9 @@
 package offsets
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Deleted is the part of a plan after its group was deleted, or was not: what is true of the group is true of each commit.
 func (g PlanGroup) Deleted(result Result, why string) PlanGroup {
@@ -33,7 +36,7 @@ func Delete(s Snapshot, whole bool) Plan {
 			c := begin(r, Committed, s.Origin.Cluster)
 			switch e := r.Committed; {
 			case e.Problem():
-				c = c.refuse(e.Presence.String()+": "+orElse(e.Reason, "no reason given"), "")
+				c = c.refuse(e.Presence.String()+": "+cmp.Or(e.Reason, "no reason given"), "")
 			case e.Presence == Absent:
 				c.Reason = "no commit"
 			case !whole && g.Active() && read[r.Topic]:

@@ -1,6 +1,9 @@
 package offsets
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Given is one row of a document to be imported.
 type Given struct {
@@ -51,13 +54,13 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 		c.Reason = "the document has no offset for it"
 		return c
 	case e.Problem():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, orElse(e.Reason, "no reason given")), "")
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case foreign && !p.OtherCluster:
 		return c.refuse(fmt.Sprintf("the document is of cluster %s, and this is %s; offsets are not translated", p.Cluster, s.Origin.Cluster), "--other-cluster")
 	case r.Range.Gone():
 		return c.refuse(r.Range.gone(), "")
 	case !r.Range.Known():
-		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
 	}
 	known := !foreign && given.TopicID != "" && r.Range.TopicID != ""
 	if known && given.TopicID != r.Range.TopicID && !p.KeepRecreated {

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -286,7 +287,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		case row.Range.Gone() && c.Target != Restored:
 			return c.refuse("gone since the plan: "+row.Range.gone(), "")
 		case !row.Range.Known() && c.Target != Restored:
-			return c.refuse("the fresh look failed: "+orElse(row.Range.Reason, "no reason given"), "")
+			return c.refuse("the fresh look failed: "+cmp.Or(row.Range.Reason, "no reason given"), "")
 		}
 		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
 			c.Reason += fmt.Sprintf("; earliest has moved on from %d", c.New.Offset)

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -84,14 +85,14 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	e := r.Entry(side)
 	switch {
 	case e.Problem():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, orElse(e.Reason, "no reason given")), "")
+		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case r.Range.Gone() && !p.Named(r.Topic):
 		c.Reason = r.Range.gone() + "; left as it is"
 		return c
 	case r.Range.Gone():
 		return c.refuse(r.Range.gone(), "")
 	case !r.Range.Known():
-		return c.refuse("unknown: "+orElse(r.Range.Reason, "no reason given"), "")
+		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
 	}
 	switch p.Aim {
 	case AimEarliest:
@@ -243,7 +244,7 @@ func notComparable(s Snapshot, r Row, e Entry, what string) (reason, choice stri
 	st := Judge(e, r.Range, s.Origin.Cluster)
 	switch {
 	case e.Problem():
-		return fmt.Sprintf("%s: %s: %s", what, e.Presence, orElse(e.Reason, "no reason given")), ""
+		return fmt.Sprintf("%s: %s: %s", what, e.Presence, cmp.Or(e.Reason, "no reason given")), ""
 	case e.Presence == Absent:
 		return what + " has no offset for it", ""
 	case st.Foreign:

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func (j *Judged) words(told map[string]bool) string {
 	case !rng.Known() && told[rng.Reason]:
 		s.say("unknown: ", Brief(rng.Reason))
 	case !rng.Known():
-		s.say("unknown: ", orElse(rng.Reason, "no reason given"))
+		s.say("unknown: ", cmp.Or(rng.Reason, "no reason given"))
 	}
 	if j.store {
 		j.wordsOn(Stored, &s, told)
@@ -55,7 +56,7 @@ func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 			s.say(string(side), " ", e.Presence.String())
 			return
 		}
-		s.say(string(side), " unknown: ", orElse(e.Reason, e.Presence.String()))
+		s.say(string(side), " unknown: ", cmp.Or(e.Reason, e.Presence.String()))
 		return
 	}
 	if st.Foreign {
@@ -120,7 +121,7 @@ func (r Range) gone() string {
 	if r.State == TopicGone {
 		return "the topic does not exist"
 	}
-	return orElse(r.Reason, "the topic has fewer partitions")
+	return cmp.Or(r.Reason, "the topic has fewer partitions")
 }
 
 // String is the presence in a word or two.
@@ -202,7 +203,7 @@ func Span(d time.Duration) string {
 // String names a member as an operator looks for it: by its client id, or its member id, and its host.
 func (m Member) String() string {
 	host := strings.TrimPrefix(m.Host, "/") // as Kafka has it
-	return orElse(m.ClientID, m.ID) + " on " + orElse(host, "an unknown host")
+	return cmp.Or(m.ClientID, m.ID) + " on " + cmp.Or(host, "an unknown host")
 }
 
 // MemberNames names up to five of the group's members, "" if there are none.
@@ -216,11 +217,4 @@ func (g Group) MemberNames() string {
 		names = append(names, m.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
