@@ -27,11 +27,21 @@ func coordinates(version string) []string {
 // Jars returns the folder with the jars of one release, fetched with Maven on first use and kept under the user's cache folder.
 // An interrupted fetch is done again; two processes that want the same release take turns.
 func Jars(ctx context.Context, version string) (string, error) {
+	dir, err := artifacts(ctx, "libs-"+version, coordinates(version))
+	if err != nil {
+		return "", fmt.Errorf("fetch Kafka %s: %w", version, err)
+	}
+	return dir, nil
+}
+
+// artifacts returns the cache's folder of that name with the artifacts and all that they need, but for those named without
+// version, group:artifact, which nobody needs here.
+func artifacts(ctx context.Context, name string, coordinates []string, without ...string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find a cache folder for the jars: %w", err)
 	}
-	dir := filepath.Join(cache, "gtoffset-live", "libs-"+version)
+	dir := filepath.Join(cache, "gtoffset-live", name)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
 	}
@@ -41,13 +51,13 @@ func Jars(ctx context.Context, version string) (string, error) {
 	}
 	defer unlock()
 
-	want := strings.Join(coordinates(version), "\n") + "\n"
+	want := strings.Join(append(coordinates, without...), "\n") + "\n"
 	mark := filepath.Join(dir, "complete")
 	if got, err := os.ReadFile(mark); err == nil && string(got) == want {
 		return dir, nil
 	}
 	for pause := 2 * time.Second; ; pause *= 2 {
-		err = fetch(ctx, dir, coordinates(version))
+		err = fetch(ctx, dir, coordinates, without)
 		if err == nil || pause > 8*time.Second || errors.Is(err, exec.ErrNotFound) {
 			break
 		}
@@ -58,13 +68,13 @@ func Jars(ctx context.Context, version string) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("fetch Kafka %s: %w", version, err)
+		return "", err
 	}
 	return dir, os.WriteFile(mark, []byte(want), 0o644)
 }
 
 // fetch lets Maven copy the artifacts and all that they need at run time, by a throw-away project that depends on them.
-func fetch(ctx context.Context, dir string, coordinates []string) error {
+func fetch(ctx context.Context, dir string, coordinates, without []string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
@@ -74,10 +84,14 @@ func fetch(ctx context.Context, dir string, coordinates []string) error {
 	}
 	defer os.RemoveAll(work)
 
-	type dependency struct {
+	type artifact struct {
 		Group    string `xml:"groupId"`
 		Artifact string `xml:"artifactId"`
-		Version  string `xml:"version"`
+	}
+	type dependency struct {
+		artifact
+		Version    string     `xml:"version"`
+		Exclusions []artifact `xml:"exclusions>exclusion,omitempty"`
 	}
 	pom := struct {
 		XMLName      xml.Name     `xml:"http://maven.apache.org/POM/4.0.0 project"`
@@ -87,9 +101,14 @@ func fetch(ctx context.Context, dir string, coordinates []string) error {
 		Version      string       `xml:"version"`
 		Dependencies []dependency `xml:"dependencies>dependency"`
 	}{Model: "4.0.0", Group: "gtoffset", Artifact: "live", Version: "1"}
+	var exclusions []artifact
+	for _, c := range without {
+		part := strings.Split(c, ":")
+		exclusions = append(exclusions, artifact{part[0], part[1]})
+	}
 	for _, c := range coordinates {
 		part := strings.Split(c, ":")
-		pom.Dependencies = append(pom.Dependencies, dependency{part[0], part[1], part[2]})
+		pom.Dependencies = append(pom.Dependencies, dependency{artifact{part[0], part[1]}, part[2], exclusions})
 	}
 	text, err := xml.MarshalIndent(pom, "", "  ")
 	if err != nil {

@@ -16,6 +16,9 @@ type Process struct {
 	err  error // of Wait, once done is closed
 }
 
+// Start runs any command until it ends or is stopped.
+func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd) }
+
 // start runs the command until it ends or is stopped.
 func start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
@@ -59,6 +62,9 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err is how the process ended: nil for exit code 0. It may be asked once Done is closed.
+func (p *Process) Err() error { return p.err }
 
 // Stop kills the process and its group, and waits until it is gone. A frozen one dies, too.
 func (p *Process) Stop() {
