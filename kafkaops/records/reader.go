@@ -30,7 +30,9 @@ type Reader struct{}
 
 // Read begins to fetch. The ranges name each partition at most once. An empty range (Until at or below From) is at its end
 // already. The context ends the fetching; Close must be called.
-func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *Reader { return &Reader{} }
+func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *Reader {
+	return &Reader{}
+}
 
 // Next hands out a chunk; it waits until there is one. Several goroutines may call it at the same time: a partition's chunks come
 // in the order of their offsets, and the next one only when the one before was released. So hold few chunks, and not for the sake

@@ -102,9 +102,9 @@ func (c Codec) String() string {
 // Batch is what the head of a batch says. A message of the old formats (v0, v1) that is not a compressed wrapper is a batch of
 // its own.
 type Batch struct {
-	Base  int64 // first offset; for a wrapper of the old formats the offset of its last record
+	Base  int64 // first offset
 	Last  int64 // last offset, whether or not a record is still there
-	Count int   // records that are there; None for a wrapper of the old formats
+	Count int   // records that are there
 	Magic int8  // format: 0, 1 or 2
 	Codec Codec
 	Size  int // bytes, as stored
