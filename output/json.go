@@ -159,7 +159,9 @@ func (e *encoder) time(name string, t time.Time) {
 	e.b = append(e.b, '"')
 }
 
-func appendString(b []byte, s string) []byte {
+func appendString(b []byte, s string) []byte { return appendQuoted(b, s, appendEscape) }
+
+func appendQuoted(b []byte, s string, escape func([]byte, rune) []byte) []byte {
 	b = append(b, '"')
 	start := 0 // of what is not appended yet
 	for i := 0; i < len(s); {
@@ -174,7 +176,7 @@ func appendString(b []byte, s string) []byte {
 			continue
 		}
 		b = append(b, s[start:i]...)
-		b = appendEscape(b, r)
+		b = escape(b, r)
 		i += n
 		start = i
 	}

@@ -5,87 +5,105 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-
-	"go.yaml.in/yaml/v3"
+	"strconv"
+	"strings"
 )
 
 // writeYAML writes a JSON document as YAML: the same names in the same order, numbers to the last digit, and in quotes every
 // string that some YAML reader could take for something else (12, yes, null, a date).
 func writeYAML(w io.Writer, document []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(document))
-	dec.UseNumber()
-	root, err := yamlNode(dec)
-	if err != nil {
+	y := yamlWriter{dec: json.NewDecoder(bytes.NewReader(document))}
+	y.dec.UseNumber()
+	if err := y.value(0, "", ""); err != nil {
 		return fmt.Errorf("write as YAML: %w", err)
 	}
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
-		return err
-	}
-	if err := enc.Close(); err != nil {
-		return err
-	}
-	_, err = w.Write(escapeInvisible(b.Bytes())) // which can only be inside double quotes, where \u means the same
+	_, err := w.Write(append(y.b, '\n'))
 	return err
 }
 
-func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
-	token, err := dec.Token()
+// yamlWriter writes blocks, two blanks a level.
+type yamlWriter struct {
+	dec *json.Decoder
+	b   []byte
+}
+
+// value writes the next value. In front of it stands scalar where it fits into the line, else block.
+func (y *yamlWriter) value(depth int, scalar, block string) error {
+	token, err := y.dec.Token()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	switch t := token.(type) {
-	case json.Delim:
-		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		if t == '[' {
-			n = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	if open, is := token.(json.Delim); is && y.dec.More() {
+		err = y.members(depth, open == '[', block)
+	} else {
+		y.b = append(y.b, scalar...)
+		switch t := token.(type) {
+		case json.Delim:
+			y.b = append(y.b, byte(t), byte(t)+2) // in ASCII the closing bracket is two further
+		case string:
+			y.b = appendYAML(y.b, t)
+		case json.Number:
+			y.b = append(y.b, t...)
+		case bool:
+			y.b = strconv.AppendBool(y.b, t)
+		default:
+			y.b = append(y.b, "null"...)
 		}
-		for dec.More() { // in an object: name, value, name, value
-			child, err := yamlNode(dec)
+	}
+	if _, is := token.(json.Delim); is && err == nil {
+		_, err = y.dec.Token() // its end
+	}
+	return err
+}
+
+// members writes what is in a list or an object; first stands in front of the first one.
+func (y *yamlWriter) members(depth int, list bool, first string) error {
+	indent := "\n" + strings.Repeat("  ", depth)
+	for lead := first; y.dec.More(); lead = indent {
+		y.b = append(y.b, lead...)
+		block := " " // behind a dash
+		if list {
+			y.b = append(y.b, '-')
+		} else {
+			name, err := y.dec.Token()
 			if err != nil {
-				return nil, err
+				return err
 			}
-			n.Content = append(n.Content, child)
+			y.b = append(appendYAML(y.b, name.(string)), ':')
+			block = indent + "  "
 		}
-		if len(n.Content) == 0 {
-			n.Style = yaml.FlowStyle // {} and []
+		if err := y.value(depth+1, " ", block); err != nil {
+			return err
 		}
-		_, err := dec.Token()
-		return n, err
-	case string:
-		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: t}
-		if !plainYAML(t) {
-			n.Style = yaml.DoubleQuotedStyle
-		}
-		return n, nil
-	case json.Number:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: t.String()}, nil
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(t)}, nil
-	default:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
 	}
+	return nil
+}
+
+// appendYAML writes a text, in double quotes unless it is plain. They mean what JSON's mean, but for a character above U+FFFF,
+// which is one escape and not two.
+func appendYAML(b []byte, s string) []byte {
+	if plainYAML(s) {
+		return append(b, s...)
+	}
+	return appendQuoted(b, s, func(b []byte, r rune) []byte {
+		if r >= 0x10000 {
+			return appendHex(append(b, `\U`...), uint32(r), 8)
+		}
+		return appendEscape(b, r)
+	})
 }
 
 // plainYAML tells whether a string means itself without quotes to every reader, YAML 1.1 and 1.2. Rather a quote too many.
 func plainYAML(s string) bool {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		switch {
-		case letter:
-		case i == 0:
-			return false
-		case c >= '0' && c <= '9', c == '-', c == '.', c == '/':
-		default:
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.' && c != '/') {
 			return false
 		}
 	}
-	switch s {
-	case "", "y", "Y", "n", "N", "yes", "Yes", "YES", "no", "No", "NO", "true", "True", "TRUE", "false", "False", "FALSE",
-		"on", "On", "ON", "off", "Off", "OFF", "null", "Null", "NULL", "_":
+	switch strings.ToLower(s) {
+	case "", "y", "n", "yes", "no", "true", "false", "on", "off", "null", "_":
 		return false
 	}
 	return true
