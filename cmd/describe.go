@@ -89,7 +89,7 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 	if o.needGroup() != nil {
 		return listGroups(ctx, g)
 	}
-	shot, err := g.look(ctx, &o.scope, lookOptions{stable: o.isolation == "read_committed"})
+	shot, err := g.look(ctx, &o.scope, lookOptions{stable: o.isolation == "read_committed", epochs: true})
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,8 @@ func brokenRows(shot offsets.Snapshot) error {
 			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
 				gone++
 				reason = "gone"
-			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil):
+			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil),
+				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "":
 				unread++
 				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
 			}
@@ -320,13 +321,19 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	if safe := grp.Safe(shot.Origin.Cluster); len(safe) > 0 {
 		return "to lose nothing that is still there: " + line("reset", safe, "--to-safe", "--stored", "--committed")
 	}
+	flags := func(sides []offsets.Side, end ...string) []string {
+		for _, side := range sides {
+			end = append(end, "--"+string(side))
+		}
+		return end
+	}
+	if stale, sides := grp.Stale(shot.Origin.Cluster); len(stale) > 0 {
+		return "to go on where the offsets say, without the stale leader epochs: " + line("reset", stale, flags(sides, "--to-current")...)
+	}
 	if len(mend.Sides) == 0 {
 		return ""
 	}
-	var end []string
-	for _, side := range mend.Sides {
-		end = append(end, "--"+string(side))
-	}
+	end := flags(mend.Sides)
 	if mend.Recreated {
 		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
 	}

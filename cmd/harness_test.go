@@ -518,6 +518,8 @@ type entryDoc struct {
 	Offset, Lag, Expired, Ahead, Epoch number
 	Condition, Identity                string
 	Metadata                           *string
+	Stale                              bool
+	JumpsTo                            number  `json:"jumps_to"`
 	OtherCluster                       *string `json:"other_cluster"`
 	Problem, Reason                    *string
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"
 )
 
@@ -278,7 +279,10 @@ func (o *importOptions) fromRows(g *global, sc *scope, doc exchange.Document) fu
 // consumer that starts from an epoch which does not exist waits for ever, and from one that has ended earlier it jumps back.
 func (g *global) confirmEpochs(ctx context.Context, plan offsets.Plan) (offsets.Plan, error) {
 	for i, pg := range plan.Groups {
-		epochs := pg.Epochs()
+		epochs := map[offsets.Key][]int32{}
+		for k, epoch := range pg.Epochs() {
+			epochs[k] = []int32{epoch}
+		}
 		if len(epochs) == 0 {
 			continue
 		}
@@ -287,7 +291,7 @@ func (g *global) confirmEpochs(ctx context.Context, plan offsets.Plan) (offsets.
 			return plan, err
 		}
 		plan.Groups[i] = pg.Confirm(func(k offsets.Key, v offsets.Value) bool {
-			end := ends[k]
+			end := ends[offsets.KeyEpoch{Key: k, Epoch: v.Epoch}]
 			return end.Reason == "" && end.Epoch == v.Epoch && end.End >= v.Offset
 		})
 	}
@@ -345,7 +349,7 @@ func (o *importOptions) unread(err error) error {
 // readFolder reads all gtoffset files below a folder as one document.
 func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, error) {
 	doc := exchange.Document{Format: exchange.File, Kind: exchange.Export}
-	files, err := openStore(absolute(o.source), "", nil)
+	files, err := offsetfile.Open(absolute(o.source))
 	if err != nil {
 		return doc, err
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,8 @@ import (
 // session is what a command talks to: made late, so that help and usage errors open nothing.
 type session struct {
 	cluster *kafkaops.Cluster
-	store   *offsetfile.Files // nil if none is named
+	store   offsetfile.Store // nil if none is named
+	away    *offsets.Trouble // the store did not answer in this look, and is asked no more in it
 	origin  offsets.Origin
 }
 
@@ -31,7 +33,7 @@ func (g *global) open() (*session, error) {
 	}
 	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(addresses, ","), Source: source}}
 	if g.store != "" {
-		if s.store, err = openStore(g.store, g.command, g.env.Step); err != nil {
+		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log()}); err != nil {
 			return nil, err
 		}
 		s.origin.Store = s.store.Name()
@@ -42,8 +44,12 @@ func (g *global) open() (*session, error) {
 }
 
 func (g *global) close() {
-	if g.session != nil {
-		g.session.cluster.Close()
+	if g.session == nil {
+		return
+	}
+	g.session.cluster.Close()
+	if g.session.store != nil {
+		_ = g.session.store.Close() // nothing is under way any more
 	}
 }
 
@@ -71,6 +77,7 @@ type lookOptions struct {
 	stable  bool          // lag to the last stable offset
 	salvage bool          // read what is left of a damaged entry
 	settle  time.Duration // how long to wait before a high verdict is measured a last time; 0: not again
+	epochs  bool          // ask about leader epochs that may send consumers back
 }
 
 // look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.
@@ -90,6 +97,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		return offsets.Snapshot{}, err
 	}
 	s.cluster.NewLook()
+	s.away = nil
 	shot := offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Stable: o.stable}
 
 	groups, troubles, err := s.groups(ctx, sc)
@@ -102,16 +110,8 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	shot.Troubles = troubles
 	held := make([]offsetfile.Holding, len(groups))
 	if s.store != nil {
-		for i := range groups {
-			held[i], err = s.store.Load(ctx, groups[i].ID, sc.topicNames(), o.salvage)
-			switch {
-			case err == nil:
-			case ctx.Err() == nil && sc.listed(): // one name without a place must not hide the other groups
-				held[i].Store.Trouble = &offsets.Trouble{Reason: err.Error()}
-			default:
-				return shot, err
-			}
-			groups[i].Store = &held[i].Store
+		if err := s.loadStored(ctx, sc, o, groups, held); err != nil {
+			return shot, err
 		}
 	}
 	var topics []string
@@ -131,7 +131,65 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		}
 		shot.Groups = append(shot.Groups, joined)
 	}
-	return shot, s.measureHighAgain(ctx, &shot, o)
+	if err := s.measureHighAgain(ctx, &shot, o); err != nil {
+		return shot, err
+	}
+	s.measureMore(ctx, shot, o)
+	return shot, nil
+}
+
+// loadStored reads what the store has of each group. A store that is away is said of each of them, and asked no more in this look;
+// what the cluster says is shown all the same.
+func (s *session) loadStored(ctx context.Context, sc *scope, o lookOptions, groups []kafkaops.GroupCommits, held []offsetfile.Holding) error {
+	whole := ctx
+	ctx, cancel := halfOf(ctx)
+	defer cancel()
+	for i := range groups {
+		if s.away == nil {
+			var err error
+			held[i], err = s.store.Load(ctx, groups[i].ID, sc.topicNames(), o.salvage)
+			nothing := new(offsetfile.NothingError)
+			switch s.away = storeAway(err); {
+			case err == nil || s.away != nil:
+			case errors.As(err, &nothing) || !sc.listed() || whole.Err() != nil:
+				return err
+			default: // one name without a place must not hide the other groups
+				held[i].Store.Trouble = &offsets.Trouble{Reason: err.Error()}
+			}
+		}
+		if s.away != nil {
+			held[i].Store.Trouble = s.away
+		}
+		groups[i].Store = &held[i].Store
+	}
+	return nil
+}
+
+// awayFrom is the error of a write whose look did not reach the store.
+func (s *session) awayFrom() error {
+	if s.away == nil {
+		return nil
+	}
+	return &problem{code: exitUnreachable, text: s.away.Reason + "; nothing was written", hint: "--timeout 60s waits longer; to write commits only, leave out -s"}
+}
+
+// halfOf leaves half of the time that is left to what comes after: the cluster is asked for ranges when a store did not answer.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
+// storeAway is the trouble of a store that was not reached, or refused our credentials; nil for any other error.
+func storeAway(err error) *offsets.Trouble {
+	var away *offsetfile.AwayError
+	var credentials *offsetfile.CredentialsError
+	if errors.As(err, &away) || errors.As(err, &credentials) {
+		return &offsets.Trouble{Reason: err.Error(), Unreachable: true}
+	}
+	return nil
 }
 
 // groups reads the group facts and commits of the scope, sorted by id. A group that only the store knows is among those that
@@ -166,7 +224,10 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 			facts[i] = groups[i].Group
 		}
 		facts, err = s.addStored(ctx, facts, len(troubles) == 0)
-		if err != nil {
+		switch s.away = storeAway(err); {
+		case s.away != nil:
+			troubles = append(troubles, *s.away)
+		case err != nil:
 			return nil, nil, err
 		}
 		for _, g := range facts[len(groups):] {
@@ -217,14 +278,17 @@ func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, 
 	return nil
 }
 
-// addStored appends the groups that only the store knows. They are missing from the cluster if the list of its groups is whole.
+// addStored appends the groups that only the store knows. They are missing from the cluster if the list of its groups is whole. With
+// an error come the groups that there were.
 func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole bool) ([]offsets.Group, error) {
 	if s.store == nil {
 		return groups, nil
 	}
+	ctx, cancel := halfOf(ctx)
+	defer cancel()
 	stored, _, err := s.store.Groups(ctx)
 	if err != nil {
-		return nil, err
+		return groups, err
 	}
 	known := map[string]bool{}
 	for _, g := range groups {

@@ -2,8 +2,6 @@ package kafkaops
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,11 +15,11 @@ import (
 // offset is None where there is none. The map has every key. The error means that no broker could be asked.
 func (c *Cluster) Times(ctx context.Context, keys []offsets.Key, at time.Time) (map[offsets.Key]offsets.Found, error) {
 	all := make(map[offsets.Key]offsets.Found, len(keys))
-	ranges, err := c.probe(ctx, keys, func(v wire.Versions, keys []offsets.Key) (kmsg.Request, error) {
+	ranges, err := c.probe(ctx, keys, func(v wire.Versions, keys []offsets.Key) ([]kmsg.Request, error) {
 		q := kmsg.NewPtrListOffsetsRequest()
 		q.ReplicaID, q.Topics = -1, listOffsets(keys, at.UnixMilli())
-		return q, v.Set(q, -1)
-	}, func(answer kmsg.Response, one func(offsets.Key, int16)) {
+		return []kmsg.Request{q}, v.Set(q, -1)
+	}, func(_ int, answer kmsg.Response, one func(offsets.Key, int16)) {
 		for _, t := range answer.(*kmsg.ListOffsetsResponse).Topics {
 			for _, p := range t.Partitions {
 				k := offsets.Key{Topic: t.Topic, Partition: p.Partition}
@@ -43,55 +41,6 @@ func (c *Cluster) Times(ctx context.Context, keys []offsets.Key, at time.Time) (
 	return all, nil
 }
 
-// EpochEnd is where a leader epoch ended.
-type EpochEnd struct {
-	Epoch  int32  // the largest epoch in the log that is not above the one asked for; None if there is none such
-	End    int64  // one past its last record; None if it is not known
-	Reason string // why it could not be looked up, "" if it was
-}
-
-// EpochEnds asks each leader where the given epoch of a partition ended. A consumer that starts from a commit with that epoch
-// jumps back to End if its offset is above it, and waits for ever if the epoch does not exist yet (End None). Needs Kafka 2.1. The
-// map has every key. The error means that no broker could be asked.
-func (c *Cluster) EpochEnds(ctx context.Context, epochs map[offsets.Key]int32) (map[offsets.Key]EpochEnd, error) {
-	all := make(map[offsets.Key]EpochEnd, len(epochs))
-	ranges, err := c.probe(ctx, slices.Collect(maps.Keys(epochs)), func(v wire.Versions, keys []offsets.Key) (kmsg.Request, error) {
-		q := kmsg.NewPtrOffsetForLeaderEpochRequest()
-		q.ReplicaID = -1 // a consumer
-		for _, k := range keys {
-			if n := len(q.Topics); n == 0 || q.Topics[n-1].Topic != k.Topic {
-				t := kmsg.NewOffsetForLeaderEpochRequestTopic()
-				t.Topic = k.Topic
-				q.Topics = append(q.Topics, t)
-			}
-			p := kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
-			p.Partition, p.LeaderEpoch, p.CurrentLeaderEpoch = k.Partition, epochs[k], -1
-			t := &q.Topics[len(q.Topics)-1]
-			t.Partitions = append(t.Partitions, p)
-		}
-		return q, v.Set(q, -1)
-	}, func(answer kmsg.Response, one func(offsets.Key, int16)) {
-		for _, t := range answer.(*kmsg.OffsetForLeaderEpochResponse).Topics {
-			for _, p := range t.Partitions {
-				k := offsets.Key{Topic: t.Topic, Partition: p.Partition}
-				if p.ErrorCode == 0 {
-					all[k] = EpochEnd{Epoch: max(p.LeaderEpoch, offsets.None), End: max(p.EndOffset, offsets.None)}
-				}
-				one(k, p.ErrorCode)
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	for k, r := range ranges {
-		if !r.Known() {
-			all[k] = EpochEnd{Epoch: offsets.None, End: offsets.None, Reason: why(r)}
-		}
-	}
-	return all, nil
-}
-
 // why says why nothing is known of a partition.
 func why(r offsets.Range) string {
 	switch {
@@ -103,22 +52,21 @@ func why(r offsets.Range) string {
 	return r.Reason
 }
 
-// probe sends one request to each leader about its partitions. read hands each partition of the answer to one; it is not called
-// twice at the same time. In the ranges returned only what is known, and why not, counts.
-func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire.Versions, []offsets.Key) (kmsg.Request, error),
-	read func(answer kmsg.Response, one func(offsets.Key, int16)),
+// probe sends requests to each leader about its partitions, in one exchange. read gets each answer with the number of its request,
+// and hands each partition of it to one; it is not called twice at the same time. A partition is known if all that was said of it
+// was; in the ranges returned only this, and why not, counts.
+func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire.Versions, []offsets.Key) ([]kmsg.Request, error),
+	read func(i int, answer kmsg.Response, one func(offsets.Key, int16)),
 ) (map[offsets.Key]offsets.Range, error) {
 	var mu sync.Mutex
 	m := measuring{c: c}
 	m.probe = func(ctx context.Context, node int32, keys []offsets.Key) (again []offsets.Key) {
-		answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
-			q, err := build(v, keys)
-			return []kmsg.Request{q}, err
-		})
+		answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) { return build(v, keys) })
 		mu.Lock()
 		defer mu.Unlock()
 		asked := make(map[offsets.Key]bool, len(keys))
-		t := &offsets.Trouble{Reason: "the leader's answer does not name the partition"}
+		const left = "the leader's answer does not name the partition"
+		t := &offsets.Trouble{Reason: left}
 		if err != nil {
 			t = troubleOf(err)
 		}
@@ -133,21 +81,24 @@ func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire
 			}
 			return nil
 		}
-		read(answers[0], func(k offsets.Key, code int16) {
-			if !asked[k] {
-				return
-			}
-			r := &m.ranges[k.Topic][k.Partition]
-			if code == 0 {
-				r.State, r.Reason = offsets.RangeKnown, ""
-				return
-			}
-			t := troubleCode(code, "DESCRIBE on topic "+k.Topic)
-			r.Reason, r.Denied = t.Reason, t.Denied
-			if leaderMoved(code) {
-				again = append(again, k)
-			}
-		})
+		for i, answer := range answers {
+			read(i, answer, func(k offsets.Key, code int16) {
+				if !asked[k] {
+					return
+				}
+				r := &m.ranges[k.Topic][k.Partition]
+				switch {
+				case code == 0 && r.Reason == left:
+					r.State, r.Reason = offsets.RangeKnown, ""
+				case code != 0 && (r.Known() || r.Reason == left): // one reason is enough, and one retry
+					t := troubleCode(code, "DESCRIBE on topic "+k.Topic)
+					r.State, r.Reason, r.Denied = offsets.RangeUnknown, t.Reason, t.Denied
+					if leaderMoved(code) {
+						again = append(again, k)
+					}
+				}
+			})
+		}
 		return again
 	}
 	return m.some(ctx, keys)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"gtoffset/kafkaops/kafkatest"
@@ -46,22 +48,25 @@ func TestEpochEnds(t *testing.T) {
 	must(t, b.Fake.MoveTopicPartition("orders", 0, 2))
 	must(t, b.Produce("orders", 0, "d", "e"))
 	c := connect(t, b, 0)
-	for epoch, want := range map[int32]kEnd{first: {first, 3}, first + 1: {first + 1, 5}, first + 70: {offsets.None, offsets.None}} {
-		got, err := c.EpochEnds(within(t), map[offsets.Key]int32{k: epoch, key("orders", 7): 0})
-		must(t, err)
-		if e := got[k]; e.Reason != "" || e.Epoch != want.epoch || e.End != want.end || got[key("orders", 7)].Reason == "" {
-			t.Errorf("epoch %d: %+v, want %+v", epoch, got, want)
-		}
+	want := map[offsets.KeyEpoch]offsets.EpochEnd{
+		{Key: k, Epoch: first}:      {Epoch: first, End: 3},
+		{Key: k, Epoch: first + 1}:  {Epoch: first + 1, End: 5},
+		{Key: k, Epoch: first + 70}: {Epoch: offsets.None, End: offsets.None},
+		{Key: key("orders", 7)}:     {Epoch: offsets.None, End: offsets.None, Reason: "the partition no longer exists"},
+	}
+	b.Reset()
+	got, err := c.EpochEnds(within(t), map[offsets.Key][]int32{k: {first, first + 1, first + 70}, key("orders", 7): {0}})
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
+	}
+	if n := b.Count(kmsg.OffsetForLeaderEpoch.Int16()); n != 3 {
+		t.Errorf("%d requests for three epochs of a partition, want 3", n)
 	}
 	old := kafkatest.Start(t, kafkatest.Options{Version: kversion.V1_1_0(), Topics: map[string]int32{"orders": 1}})
-	got, err := connect(t, old, 0).EpochEnds(within(t), map[offsets.Key]int32{k: 0})
+	got, err = connect(t, old, 0).EpochEnds(within(t), map[offsets.Key][]int32{k: {0}})
 	must(t, err)
-	if got[k].Reason == "" || got[k].End != offsets.None {
+	if e := got[offsets.KeyEpoch{Key: k}]; e.Reason == "" || e.End != offsets.None || !e.Unsupported {
 		t.Errorf("on an old broker: %+v", got)
 	}
-}
-
-type kEnd struct {
-	epoch int32
-	end   int64
 }

@@ -117,6 +117,7 @@ func reason(t *offsets.Trouble) string {
 // fields are always there. With jsonEntry it is where the time goes, so keys are appended with their commas.
 func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	j := offsets.JudgeRow(r, cluster, store)
+	var room [9]offsets.Outcome
 	e.open('{')
 	e.string("topic", r.Topic)
 	e.text("topic_id", r.Range.TopicID)
@@ -144,6 +145,7 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	} else {
 		e.raw(`,"unprocessed":null,"behind":null`)
 	}
+	jsonRestart(e, j.Forecast(room[:0]))
 	if r.Owner != "" {
 		e.string("owner", r.Owner)
 	}
@@ -151,6 +153,46 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	e.string("state", j.Words())
 	e.text("error", rowError(r))
 	e.close('}')
+}
+
+// jsonRestart is what a restart does to one partition, from each place; nothing where nothing is left or known. The counts of
+// partitions that the group's outcomes have would be of one.
+func jsonRestart(e *encoder, outcomes []offsets.Outcome) {
+	e.raw(`,"restart":[`)
+	first := true
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Uncounted > 0 {
+			continue
+		}
+		if !first {
+			e.raw(`,`)
+		}
+		first = false
+		e.raw(`{"from":"`)
+		e.raw(string(o.From))
+		if o.Policy == offsets.PolicyApart {
+			e.raw(`","policy":null`)
+		} else {
+			e.raw(`","policy":"`)
+			e.raw(string(o.Policy))
+			e.raw(`"`)
+		}
+		e.pair(`,"loses_expired":`, o.Expired)
+		e.pair(`,"loses_unprocessed":`, o.Unprocessed)
+		e.pair(`,"loses_readable":`, o.Readable)
+		e.pair(`,"repeats":`, o.Repeats)
+		e.pair(`,"reads":`, o.Reads)
+		switch {
+		case o.Stops:
+			e.raw(`,"stops":true}`)
+		case o.Waits > 0:
+			e.raw(`,"waits":true}`)
+		default:
+			e.raw(`}`)
+		}
+	}
+	e.raw(`]`)
 }
 
 func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.Side) {
@@ -184,6 +226,13 @@ func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.
 	if s.Foreign {
 		e.string("other_cluster", entry.Cluster)
 	}
+	if s.Stale { // null: the consumer waits for ever
+		e.raw(`,"stale":true`)
+		e.pair(`,"jumps_to":`, s.JumpsTo)
+	}
+	if s.Unchecked {
+		e.text("epoch_unchecked", entry.EpochEnd.Reason)
+	}
 	if entry.Problem() {
 		e.string("problem", entry.Presence.String())
 		e.text("reason", entry.Reason)
@@ -214,16 +263,13 @@ func jsonTotals(e *encoder, g offsets.Group, cluster string) {
 	e.int("gone", int64(t.Gone))
 	e.int("unreadable", int64(t.Unreadable))
 	e.int("recreated", int64(t.Recreated))
+	e.int("stale", int64(t.Stale))
 	e.close('}')
 }
 
 func jsonOutcome(e *encoder, o offsets.Outcome) {
 	e.open('{')
-	from := "store"
-	if o.From == offsets.Committed {
-		from = "commits"
-	}
-	e.string("from", from)
+	e.string("from", string(o.From))
 	e.text("policy", string(o.Policy)) // null: what no policy decides
 	e.int("loses_expired", o.Expired)
 	e.int("loses_unprocessed", o.Unprocessed)
@@ -232,6 +278,8 @@ func jsonOutcome(e *encoder, o offsets.Outcome) {
 	e.int("reads", o.Reads)
 	e.int("out_of_range", int64(o.OutOfRange))
 	e.int("without_offset", int64(o.WithoutOffset))
+	e.int("jumps", int64(o.Jumps))
+	e.int("waits", int64(o.Waits))
 	e.int("uncounted", int64(o.Uncounted))
 	e.int("unsure", int64(o.Unsure))
 	e.bool("stops", o.Stops)

@@ -247,6 +247,7 @@ type describeRow struct {
 	Committed   *describeEntry `json:"committed"`
 	Unprocessed *int64         `json:"unprocessed"`
 	Behind      *int64         `json:"behind"`
+	Restart     []partRestart  `json:"restart"`
 	Owner       *string        `json:"owner,omitempty"`
 	OK          bool           `json:"ok"`
 	State       string         `json:"state"`
@@ -265,6 +266,9 @@ type describeEntry struct {
 	Metadata     *string `json:"metadata,omitempty"`
 	TopicID      *string `json:"topic_id,omitempty"`
 	OtherCluster *string `json:"other_cluster,omitempty"`
+	Stale        bool    `json:"stale,omitempty"`
+	JumpsTo      *int64  `json:"jumps_to,omitempty"`
+	Unchecked    *string `json:"epoch_unchecked,omitempty"`
 	Problem      *string `json:"problem,omitempty"`
 	Reason       *string `json:"reason,omitempty"`
 }
@@ -283,6 +287,7 @@ type describeTotals struct {
 	Gone                 int    `json:"gone"`
 	Unreadable           int    `json:"unreadable"`
 	Recreated            int    `json:"recreated"`
+	Stale                int    `json:"stale"`
 }
 
 type describeOutcome struct {
@@ -295,9 +300,23 @@ type describeOutcome struct {
 	Reads            int64   `json:"reads"`
 	OutOfRange       int     `json:"out_of_range"`
 	WithoutOffset    int     `json:"without_offset"`
+	Jumps            int     `json:"jumps"`
+	Waits            int     `json:"waits"`
 	Uncounted        int     `json:"uncounted"`
 	Unsure           int     `json:"unsure"`
 	Stops            bool    `json:"stops"`
+}
+
+type partRestart struct {
+	From             string  `json:"from"`
+	Policy           *string `json:"policy"`
+	LosesExpired     int64   `json:"loses_expired"`
+	LosesUnprocessed int64   `json:"loses_unprocessed"`
+	LosesReadable    int64   `json:"loses_readable"`
+	Repeats          int64   `json:"repeats"`
+	Reads            int64   `json:"reads"`
+	Stops            bool    `json:"stops,omitempty"`
+	Waits            bool    `json:"waits,omitempty"`
 }
 
 func TestDescribeDocument(t *testing.T) {

@@ -12,10 +12,31 @@ const (
 	PolicyNone     Policy = "none"
 )
 
-// Outcome is what a restart of a whole group would do, from one place and under one policy. The numbers are offset distances,
-// summed over the partitions that could be counted; no offset is counted twice, and nothing is netted across partitions.
+// Place is where a restart takes its offsets from.
+type Place string
+
+// The places. A new group is what a job makes of itself with another group id: it has no offsets, and its policy decides alone.
+const (
+	FromStore    Place = "store"
+	FromCommits  Place = "commits"
+	FromNewGroup Place = "new-group"
+)
+
+// Side is the side on which the place's offsets are, "" for none.
+func (p Place) Side() Side {
+	switch p {
+	case FromStore:
+		return Stored
+	case FromCommits:
+		return Committed
+	}
+	return ""
+}
+
+// Outcome is what a restart of a group, or of one partition, would do from one place and under one policy. The numbers are offset
+// distances, summed over the partitions that could be counted; no offset is counted twice, and nothing is netted across partitions.
 type Outcome struct {
-	From        Side
+	From        Place
 	Policy      Policy
 	Expired     int64 // lost: no longer in the log
 	Unprocessed int64 // lost: committed, but not processed as far as the store knows
@@ -25,20 +46,29 @@ type Outcome struct {
 
 	OutOfRange    int  // partitions whose offset is low or high
 	WithoutOffset int  // partitions that have no offset at that place
+	Jumps         int  // partitions at which a consumer jumps back, by a stale leader epoch, before it reads
+	Waits         int  // partitions at which it waits for ever, by an epoch that does not exist; they are in no sum
 	Uncounted     int  // partitions about which nothing can be said
 	Unsure        int  // commits in range of which the named store does not tell how much was processed
 	Stops         bool // under PolicyNone: there is a partition at which the client would stop
 }
 
-// Forecast says what a restart of the group would do: from the store if one is named, then from the commits; for each first
-// apart from any policy, then under each policy.
-func Forecast(g Group, cluster string) []Outcome {
-	places := []Side{Committed}
-	if g.Store != nil {
-		places = []Side{Stored, Committed}
+// Decided reports whether the client's policy has a say anywhere.
+func (o Outcome) Decided() bool { return o.OutOfRange > 0 || o.WithoutOffset > 0 }
+
+// places are where the group could be restarted from: the store only if one is named.
+func (g Group) places() []Place {
+	if g.Store == nil {
+		return []Place{FromCommits, FromNewGroup}
 	}
+	return []Place{FromStore, FromCommits, FromNewGroup}
+}
+
+// Forecast says what a restart of the group would do: from the store if one is named, from the commits, and as a new group; for
+// each first apart from any policy, then under each policy.
+func Forecast(g Group, cluster string) []Outcome {
 	var all []Outcome
-	for _, from := range places {
+	for _, from := range g.places() {
 		for _, policy := range []Policy{PolicyApart, PolicyEarliest, PolicyLatest, PolicyNone} {
 			all = append(all, Outcome{From: from, Policy: policy})
 		}
@@ -52,11 +82,35 @@ func Forecast(g Group, cluster string) []Outcome {
 	return all
 }
 
+// Forecast says of one partition what Forecast says of the group: from each place apart from any policy where that is all there is
+// to say, and under each policy where one decides. It appends to all and returns it.
+func (j *Judged) Forecast(all []Outcome) []Outcome {
+	from := [...]Place{FromStore, FromCommits, FromNewGroup}
+	places := from[:]
+	if !j.store {
+		places = from[1:]
+	}
+	for _, place := range places {
+		o := Outcome{From: place}
+		o.add(j)
+		if !o.Decided() {
+			all = append(all, o)
+			continue
+		}
+		for _, policy := range [...]Policy{PolicyEarliest, PolicyLatest, PolicyNone} {
+			o := Outcome{From: place, Policy: policy}
+			o.add(j)
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 // add counts one partition in.
 func (o *Outcome) add(j *Judged) {
 	r := j.Row
-	e, s := j.on(o.From)
-	if s.Condition == Gone {
+	e, s := j.at(o.From)
+	if r.Range.Gone() {
 		return // nothing is left there to read or to lose
 	}
 	if s.Condition == Unknown || !r.Range.Known() {
@@ -64,30 +118,51 @@ func (o *Outcome) add(j *Judged) {
 		return
 	}
 	surely, perhaps, known := j.processed(o.From)
-	switch s.Condition {
-	case OK:
-		o.Reads += s.Lag
+	at := e.Offset // where reading begins, if the offset is good for it
+	if s.Stale {
+		if s.JumpsTo == None {
+			o.Waits++
+			return
+		}
+		o.Jumps++
+		o.Stops = o.Stops || o.Policy == PolicyNone // the client says that the log was cut off, and leaves it to the job
+		at = s.JumpsTo
+		if !known {
+			perhaps = r.Range.clamp(e.Offset)
+		}
+	}
+	switch {
+	case s.Condition == NoEntry:
+		o.WithoutOffset++
+		o.Expired += j.expired()
+	case s.Condition == Low:
+		o.OutOfRange++
+		o.Expired += s.Expired
+		if o.From == FromCommits && known { // of what has expired, the part that the store says was processed is not lost
+			o.Expired -= max(min(r.Stored.Offset, r.Range.Earliest)-e.Offset, 0)
+		}
+	case s.Condition == High && !s.Stale:
+		o.OutOfRange++
+	default:
+		at = r.Range.clamp(at)
+		o.Reads += max(r.Range.limit()-at, 0)
 		switch {
 		case s.Identity == Recreated || s.Foreign:
-			o.Readable += e.Offset - r.Range.Earliest // the number is another log's: what lies below it here was never read
-		case o.From == Stored || !j.store:
+			o.Readable += at - r.Range.Earliest // the number is another log's: what lies below it here was never read
+		case s.Stale:
+			o.Unprocessed += max(at-perhaps, 0)
+			o.Repeats += max(perhaps-at, 0)
+			if !known && j.store {
+				o.Unsure++
+			}
+		case o.From == FromStore || !j.store:
 		case !known:
 			o.Unsure++
 		default:
-			o.Unprocessed += max(e.Offset-surely, 0)
-			o.Repeats += max(perhaps-e.Offset, 0)
+			o.Unprocessed += max(at-surely, 0)
+			o.Repeats += max(perhaps-at, 0)
 		}
 		return
-	case NoEntry:
-		o.WithoutOffset++
-	case Low:
-		o.OutOfRange++
-		o.Expired += s.Expired
-		if o.From == Committed && known { // of what has expired, the part that the store says was processed is not lost
-			o.Expired -= max(min(r.Stored.Offset, r.Range.Earliest)-e.Offset, 0)
-		}
-	case High:
-		o.OutOfRange++
 	}
 	switch {
 	case o.Policy == PolicyEarliest, o.Policy == PolicyApart && s.Condition == Low:
@@ -100,21 +175,49 @@ func (o *Outcome) add(j *Judged) {
 	}
 }
 
-// processed says, for a restart from the given side, up to where the job has surely and has perhaps processed the partition,
-// both within the range. known tells that the store says so; it is the only witness of what was processed.
-func (j *Judged) processed(from Side) (surely, perhaps int64, known bool) {
+// expired is how much is gone of what neither side says was handled, for a restart that has no offset: the store's word, or else
+// the commit's.
+func (j *Judged) expired() int64 {
+	for _, side := range [...]Side{Stored, Committed} {
+		if e, s := j.on(side); e.Presence == Present && s.Identity != Recreated && !s.Foreign {
+			return max(s.Expired, 0)
+		}
+	}
+	return 0
+}
+
+// noOffset is what a new group has everywhere.
+var noOffset = State{Condition: NoEntry, Identity: IdentityUnknown, Lag: None, Expired: None, Ahead: None, JumpsTo: None}
+
+// at is the entry from which a restart goes on, and what it is worth.
+func (j *Judged) at(from Place) (Entry, State) {
+	if from == FromNewGroup {
+		return Entry{}, noOffset
+	}
+	e, s := j.on(from.Side())
+	return *e, *s
+}
+
+// processed says, for a restart from the given place, up to where the job has surely and has perhaps processed the partition,
+// both within the range. known tells that the store says so; it is the only witness of what was processed. Without a store a new
+// group is held against the commits, which are all that there is to go by.
+func (j *Judged) processed(from Place) (surely, perhaps int64, known bool) {
 	r := j.Row
 	if r.Stored.Presence == Present && j.Stored.Identity != Recreated && !j.Stored.Foreign && j.Stored.Condition != High {
 		at := r.Range.clamp(r.Stored.Offset)
 		return at, at, true
 	}
-	e, _ := j.on(from)
+	e, _ := j.at(from)
 	surely, perhaps = r.Range.Earliest, r.Range.Earliest
+	committed := r.Committed.Presence == Present && j.Committed.Identity != Recreated
 	switch {
 	case e.Presence == Present && e.Offset > r.Range.End:
 		perhaps = r.Range.End // all of this log, or none of it if it is a new one
-	case from == Stored && r.Committed.Presence == Present:
+	case from != FromCommits && committed:
 		perhaps = r.Range.clamp(r.Committed.Offset)
+		if from == FromNewGroup && !j.store && j.Committed.Condition != High {
+			surely = perhaps
+		}
 	}
 	return surely, perhaps, false
 }
@@ -125,7 +228,8 @@ type Totals struct {
 	Lag, StoredLag, Unprocessed            int64
 	LagUncounted, StoredLagUncounted       int
 	UnprocessedUncounted                   int
-	Low, High, Gone, Unreadable, Recreated int // partitions with such an entry on either side
+
+	Low, High, Gone, Unreadable, Recreated, Stale int // partitions with such an entry on either side
 }
 
 // Total sums up the group's rows.
@@ -156,6 +260,7 @@ func (g Group) Total(cluster string) Totals {
 		t.Gone += either(r.Range.Gone(), false)
 		t.Unreadable += either(!r.Range.Known() && !r.Range.Gone(), r.Committed.Problem() || r.Stored.Problem())
 		t.Recreated += either(c.Identity == Recreated, s.Identity == Recreated)
+		t.Stale += either(c.Stale, s.Stale)
 	}
 	return t
 }

@@ -46,14 +46,17 @@ func (r Row) Unprocessed(cluster string) (n int64, ok bool) {
 // Healthy reports whether nothing is wrong with the partition. Never committed, and unprocessed records, are no fault by
 // themselves; an entry that is missing from a named store is.
 func (j *Judged) Healthy() bool {
-	if j.Committed.Identity == Recreated || j.Committed.Condition != OK && j.Committed.Condition != NoEntry {
+	if j.Committed.Identity == Recreated || j.Committed.Condition != OK && j.Committed.Condition != NoEntry || !j.Committed.resumes() {
 		return false
 	}
 	if !j.store {
 		return j.Row.Range.State == RangeKnown
 	}
-	return j.Stored.Condition == OK && j.Stored.Identity != Recreated && !j.Stored.Foreign
+	return j.Stored.Condition == OK && j.Stored.Identity != Recreated && !j.Stored.Foreign && j.Stored.resumes()
 }
+
+// resumes reports that nothing is known to keep a consumer from going on at the offset itself.
+func (s *State) resumes() bool { return !s.Stale && !s.Unchecked }
 
 // Healthy judges the row for this one answer: see Judged.Healthy.
 func (r Row) Healthy(cluster string, store bool) bool {

@@ -76,6 +76,7 @@ type Entry struct {
 	Cluster  string    // cluster id recorded with it; "" if none
 	Saved    time.Time // when it was recorded; zero if not known
 	Whole    bool      // its place was proven complete, so an entry that is not in it was never written
+	EpochEnd *EpochEnd // where Epoch ended; nil if nobody asked, as nothing depends on it
 }
 
 // At returns a Present entry without epoch.
@@ -160,6 +161,10 @@ type State struct {
 	Lag       int64 // limit − max(offset, earliest), never negative; None where it cannot be told
 	Expired   int64 // earliest − offset when low, else 0: lost for good; None where it cannot be told
 	Ahead     int64 // offset − end when high, else 0; None where it cannot be told
+
+	Stale     bool  // its leader epoch would not let a consumer go on from the offset
+	JumpsTo   int64 // where a consumer jumps back to when Stale; None: it waits for ever, since the epoch does not exist
+	Unchecked bool  // it could not be found out whether it is stale
 }
 
 // Judge holds an entry against the partition's range in the cluster with the given id.
@@ -167,7 +172,7 @@ func Judge(e Entry, r Range, cluster string) State { return judge(&e, &r, cluste
 
 // judge is Judge without copies: of 100,000 partitions they would take longer than the rest.
 func judge(e *Entry, r *Range, cluster string) State {
-	s := State{Condition: Unknown, Identity: IdentityUnknown, Lag: None, Expired: None, Ahead: None}
+	s := State{Condition: Unknown, Identity: IdentityUnknown, Lag: None, Expired: None, Ahead: None, JumpsTo: None}
 	if e.Problem() {
 		return s
 	}
@@ -193,6 +198,10 @@ func judge(e *Entry, r *Range, cluster string) State {
 	s.Lag = max(r.limit()-max(e.Offset, r.Earliest), 0)
 	s.Expired = max(r.Earliest-e.Offset, 0)
 	s.Ahead = max(e.Offset-r.End, 0)
+	if e.EpochEnd != nil && s.Identity != Recreated && !s.Foreign {
+		s.JumpsTo, s.Stale = e.EpochEnd.stale(e.Offset)
+		s.Unchecked = e.Unchecked() != ""
+	}
 	switch {
 	case s.Expired > 0:
 		s.Condition = Low

@@ -92,19 +92,29 @@ func screen() offsets.Snapshot {
 func TestForecast(t *testing.T) {
 	got := offsets.Forecast(screen().Groups[0], "c")
 	want := []offsets.Outcome{
-		{From: offsets.Stored, Policy: "", Expired: 380, Reads: 2750},
-		{From: offsets.Stored, Policy: "earliest", Expired: 380, Repeats: 1600, Reads: 5550},
-		{From: offsets.Stored, Policy: "latest", Expired: 380, Readable: 4300, Reads: 1250},
-		{From: offsets.Stored, Policy: "none", Expired: 380, Reads: 1250, Stops: true},
-		{From: offsets.Committed, Policy: "", Unprocessed: 900, Reads: 1850},
-		{From: offsets.Committed, Policy: "earliest", Unprocessed: 900, Repeats: 1600, Reads: 4650},
-		{From: offsets.Committed, Policy: "latest", Unprocessed: 900, Readable: 2800, Reads: 1850},
-		{From: offsets.Committed, Policy: "none", Unprocessed: 900, Reads: 1850, Stops: true},
+		{From: offsets.FromStore, Policy: "", Expired: 380, Reads: 2750},
+		{From: offsets.FromStore, Policy: "earliest", Expired: 380, Repeats: 1600, Reads: 5550},
+		{From: offsets.FromStore, Policy: "latest", Expired: 380, Readable: 4300, Reads: 1250},
+		{From: offsets.FromStore, Policy: "none", Expired: 380, Reads: 1250, Stops: true},
+		{From: offsets.FromCommits, Policy: "", Unprocessed: 900, Reads: 1850},
+		{From: offsets.FromCommits, Policy: "earliest", Unprocessed: 900, Repeats: 1600, Reads: 4650},
+		{From: offsets.FromCommits, Policy: "latest", Unprocessed: 900, Readable: 2800, Reads: 1850},
+		{From: offsets.FromCommits, Policy: "none", Unprocessed: 900, Reads: 1850, Stops: true},
+		{From: offsets.FromNewGroup, Policy: "", Expired: 380},
+		{From: offsets.FromNewGroup, Policy: "earliest", Expired: 380, Repeats: 3350, Reads: 7300},
+		{From: offsets.FromNewGroup, Policy: "latest", Expired: 380, Readable: 5550},
+		{From: offsets.FromNewGroup, Policy: "none", Expired: 380, Stops: true},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d outcomes, want %d", len(got), len(want))
 	}
 	for i := range want {
 		want[i].OutOfRange, want[i].WithoutOffset = 2, 1
-		if want[i].From == offsets.Committed {
+		switch want[i].From {
+		case offsets.FromCommits:
 			want[i].OutOfRange = 1
+		case offsets.FromNewGroup:
+			want[i].OutOfRange, want[i].WithoutOffset = 0, 5
 		}
 		if got[i] != want[i] {
 			t.Errorf("outcome %d:\n got %+v\nwant %+v", i, got[i], want[i])
@@ -125,20 +135,32 @@ func TestForecastEachPartition(t *testing.T) {
 		name  string
 		store bool
 		row   offsets.Row
-		from  offsets.Side
+		from  offsets.Place
 		under offsets.Policy
 		want  offsets.Outcome
 	}{
-		{"processed beyond the commit repeats", true, row(known(0, 100), offsets.At(60), offsets.At(40)), offsets.Committed, "latest", offsets.Outcome{Repeats: 20, Reads: 60}},
-		{"commit low, store further on: what it processed is not lost", true, row(known(50, 100), offsets.At(40), offsets.At(30)), offsets.Committed, "earliest", offsets.Outcome{Expired: 10, Reads: 50, OutOfRange: 1}},
-		{"commit low, store in range", true, row(known(50, 100), offsets.At(70), offsets.At(30)), offsets.Committed, "earliest", offsets.Outcome{Repeats: 20, Reads: 50, OutOfRange: 1}},
-		{"the same under latest", true, row(known(50, 100), offsets.At(70), offsets.At(30)), offsets.Committed, "latest", offsets.Outcome{Readable: 30, OutOfRange: 1}},
-		{"HIGH-2 recreated: what lies below is never read", true, row(known(0, 10), withID(offsets.At(5), "other"), offsets.Entry{}), offsets.Stored, "earliest", offsets.Outcome{Readable: 5, Reads: 5}},
-		{"no store: nothing is known of processing", false, row(known(0, 100), offsets.Entry{}, offsets.At(40)), offsets.Committed, "latest", offsets.Outcome{Reads: 60}},
-		{"commit without entry in a named store", true, row(known(0, 100), offsets.Entry{}, offsets.At(40)), offsets.Committed, "latest", offsets.Outcome{Reads: 60, Unsure: 1}},
-		{"unreadable range", true, row(offsets.Range{Reason: "no leader"}, offsets.At(1), offsets.At(1)), offsets.Stored, "latest", offsets.Outcome{Uncounted: 1}},
-		{"gone", true, row(offsets.Range{State: offsets.TopicGone}, offsets.At(1), offsets.At(1)), offsets.Stored, "latest", offsets.Outcome{}},
-		{"no commit, store in range, latest", true, row(known(2000, 2719), offsets.At(2700), offsets.Entry{}), offsets.Committed, "latest", offsets.Outcome{Readable: 19, WithoutOffset: 1}},
+		{"processed beyond the commit repeats", true, row(known(0, 100), offsets.At(60), offsets.At(40)), offsets.FromCommits, "latest", offsets.Outcome{Repeats: 20, Reads: 60}},
+		{"commit low, store further on: what it processed is not lost", true, row(known(50, 100), offsets.At(40), offsets.At(30)), offsets.FromCommits, "earliest", offsets.Outcome{Expired: 10, Reads: 50, OutOfRange: 1}},
+		{"commit low, store in range", true, row(known(50, 100), offsets.At(70), offsets.At(30)), offsets.FromCommits, "earliest", offsets.Outcome{Repeats: 20, Reads: 50, OutOfRange: 1}},
+		{"the same under latest", true, row(known(50, 100), offsets.At(70), offsets.At(30)), offsets.FromCommits, "latest", offsets.Outcome{Readable: 30, OutOfRange: 1}},
+		{"HIGH-2 recreated: what lies below is never read", true, row(known(0, 10), withID(offsets.At(5), "other"), offsets.Entry{}), offsets.FromStore, "earliest", offsets.Outcome{Readable: 5, Reads: 5}},
+		{"no store: nothing is known of processing", false, row(known(0, 100), offsets.Entry{}, offsets.At(40)), offsets.FromCommits, "latest", offsets.Outcome{Reads: 60}},
+		{"commit without entry in a named store", true, row(known(0, 100), offsets.Entry{}, offsets.At(40)), offsets.FromCommits, "latest", offsets.Outcome{Reads: 60, Unsure: 1}},
+		{"unreadable range", true, row(offsets.Range{Reason: "no leader"}, offsets.At(1), offsets.At(1)), offsets.FromStore, "latest", offsets.Outcome{Uncounted: 1}},
+		{"gone", true, row(offsets.Range{State: offsets.TopicGone}, offsets.At(1), offsets.At(1)), offsets.FromStore, "latest", offsets.Outcome{}},
+		{"no commit, store in range, latest", true, row(known(2000, 2719), offsets.At(2700), offsets.Entry{}), offsets.FromCommits, "latest", offsets.Outcome{Readable: 19, WithoutOffset: 1}},
+		{"no commit, store low: what has expired is lost anyway", true, row(known(50, 100), offsets.At(30), offsets.Entry{}), offsets.FromCommits, "earliest", offsets.Outcome{Expired: 20, Reads: 50, WithoutOffset: 1}},
+		{"new group, no store: held against the commit", false, row(known(50, 100), offsets.Entry{}, offsets.At(70)), offsets.FromNewGroup, "latest", offsets.Outcome{Readable: 30, WithoutOffset: 1}},
+		{"new group, no store, earliest", false, row(known(50, 100), offsets.Entry{}, offsets.At(70)), offsets.FromNewGroup, "earliest", offsets.Outcome{Repeats: 20, Reads: 50, WithoutOffset: 1}},
+		{"new group, no store, commit low", false, row(known(50, 100), offsets.Entry{}, offsets.At(40)), offsets.FromNewGroup, "earliest", offsets.Outcome{Expired: 10, Reads: 50, WithoutOffset: 1}},
+		{"new group, nothing anywhere", false, row(known(50, 100), offsets.Entry{}, offsets.Entry{}), offsets.FromNewGroup, "latest", offsets.Outcome{Readable: 50, WithoutOffset: 1}},
+		{"stale commit jumps back, no store", false, row(known(0, 100), offsets.Entry{}, stale(70, 20)), offsets.FromCommits, "latest", offsets.Outcome{Repeats: 50, Reads: 80, Jumps: 1}},
+		{"stale commit jumps back over what the store says", true, row(known(0, 100), offsets.At(60), stale(70, 20)), offsets.FromCommits, "latest", offsets.Outcome{Repeats: 40, Reads: 80, Jumps: 1}},
+		{"stale commit jumps back, still beyond the store", true, row(known(0, 100), offsets.At(10), stale(70, 20)), offsets.FromCommits, "latest", offsets.Outcome{Unprocessed: 10, Reads: 80, Jumps: 1}},
+		{"stale commit under none stops", false, row(known(0, 100), offsets.Entry{}, stale(70, 20)), offsets.FromCommits, "none", offsets.Outcome{Repeats: 50, Reads: 80, Jumps: 1, Stops: true}},
+		{"stale and high: it jumps before it could be out of range", false, row(known(0, 40), offsets.Entry{}, stale(60, 20)), offsets.FromCommits, "latest", offsets.Outcome{Repeats: 20, Reads: 20, Jumps: 1}},
+		{"an epoch that does not exist waits", false, row(known(0, 100), offsets.Entry{}, stale(70, offsets.None)), offsets.FromCommits, "latest", offsets.Outcome{Waits: 1}},
+		{"stale entry of the store", true, row(known(0, 100), stale(70, 20), offsets.At(70)), offsets.FromStore, "latest", offsets.Outcome{Repeats: 50, Reads: 80, Jumps: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := offsets.Group{Rows: []offsets.Row{tc.row}}
@@ -146,10 +168,17 @@ func TestForecastEachPartition(t *testing.T) {
 				g.Store = &offsets.Store{}
 			}
 			tc.want.From, tc.want.Policy = tc.from, tc.under
+			seen := false
 			for _, got := range offsets.Forecast(g, "c") {
-				if got.From == tc.from && got.Policy == tc.under && got != tc.want {
-					t.Errorf("got %+v\nwant %+v", got, tc.want)
+				if got.From == tc.from && got.Policy == tc.under {
+					seen = true
+					if got != tc.want {
+						t.Errorf("got %+v\nwant %+v", got, tc.want)
+					}
 				}
+			}
+			if !seen {
+				t.Errorf("no outcome from %s under %s", tc.from, tc.under)
 			}
 		})
 	}

@@ -164,7 +164,7 @@ func (c Change) same(s Snapshot) Change {
 	if c.Verdict != Write || c.Old.Offset != c.New.Offset {
 		return c
 	}
-	if c.Side == Committed && c.Old.Epoch != c.New.Epoch {
+	if c.Old.Epoch != c.New.Epoch {
 		c.Reason += "; the same number, with a clean leader epoch"
 		c.Rewrite = true
 		return c

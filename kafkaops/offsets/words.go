@@ -66,6 +66,16 @@ func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 		s.say(string(side), " before the topic was recreated (id was ", e.TopicID, ")")
 	}
 	switch {
+	case st.Stale && st.JumpsTo == None:
+		s.say(string(side), " stale: a consumer waits for ever, as leader epoch ", number(int64(e.Epoch)), " does not exist")
+	case st.Stale:
+		s.say(string(side), " stale: a consumer jumps back to ", number(st.JumpsTo), ", where leader epoch ", number(int64(e.Epoch)), " ended")
+	case st.Unchecked && told[e.EpochEnd.Reason]:
+		s.say(string(side), " epoch unchecked: ", Brief(e.EpochEnd.Reason))
+	case st.Unchecked:
+		s.say(string(side), " epoch unchecked: ", e.EpochEnd.Reason)
+	}
+	switch {
 	case st.Condition == Low:
 		s.say(string(side), " low: ", number(st.Expired), " expired")
 	case st.Condition == High:

@@ -1,0 +1,105 @@
+package output
+
+import (
+	"cmp"
+	"io"
+	"strconv"
+	"strings"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// csvHeader is the stable header of describe's CSV.
+func (d Describe) csv(w io.Writer) error {
+	header := []string{
+		"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",
+		"condition", "expired", "ahead", "stored_condition", "stored_identity", "stored_expired", "stored_ahead", "unprocessed",
+		"stable", "leader", "leader_epoch", "epoch", "stored_epoch", "topic_id", "owner", "metadata", "error",
+		"stale", "jumps_to", "stored_stale", "stored_jumps_to",
+	}
+	cluster := d.Snapshot.Origin.Cluster
+	return writeCSV(w, header, func(write func([]string)) {
+		row := make([]string, 0, len(header))
+		num := func(n int64, known bool) {
+			if !known || n == offsets.None {
+				row = append(row, "-")
+				return
+			}
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		for _, g := range d.Snapshot.Groups {
+			store := g.Store != nil
+			if g.Trouble != nil && len(g.Rows) == 0 {
+				row = append(row[:0], g.ID)
+				for _, name := range header[1:] {
+					cell := "-"
+					if name == "error" {
+						cell = g.Trouble.Reason
+					}
+					row = append(row, cell)
+				}
+				write(row)
+			}
+			rows := d.rows(g)
+			for i := range rows {
+				r := &rows[i]
+				j := offsets.JudgeRow(r, cluster, store)
+				committed, stored := j.Committed, j.Stored
+				if !store {
+					stored = offsets.State{Condition: "-", Identity: "-", Lag: offsets.None, Expired: offsets.None, Ahead: offsets.None, JumpsTo: offsets.None}
+				}
+				inStore, inKafka := r.Stored.Presence == offsets.Present, r.Committed.Presence == offsets.Present
+				row = append(row[:0], g.ID, r.Topic)
+				num(int64(r.Partition), true)
+				num(r.Range.Earliest, r.Range.Known())
+				num(r.Stored.Offset, inStore)
+				num(r.Committed.Offset, inKafka)
+				num(r.Range.End, r.Range.Known())
+				num(committed.Lag, true)
+				num(stored.Lag, true)
+				row = append(row, j.Words(), strconv.FormatBool(j.Healthy()), string(committed.Condition))
+				num(committed.Expired, true)
+				num(committed.Ahead, true)
+				row = append(row, string(stored.Condition), string(stored.Identity))
+				num(stored.Expired, true)
+				num(stored.Ahead, true)
+				n, ok := j.Unprocessed()
+				num(max(n, 0), ok && store)
+				num(r.Range.Stable, r.Range.Known())
+				num(int64(r.Range.Leader), r.Range.Known())
+				num(int64(r.Range.Epoch), r.Range.Known())
+				num(int64(r.Committed.Epoch), inKafka)
+				num(int64(r.Stored.Epoch), inStore)
+				metadata := "-"
+				if inKafka {
+					metadata = r.Committed.Metadata
+				}
+				row = append(row, cmp.Or(r.Range.TopicID, "-"), cmp.Or(r.Owner, "-"), metadata, cmp.Or(rowError(r), "-"))
+				row = append(row, strconv.FormatBool(committed.Stale))
+				num(committed.JumpsTo, true)
+				row = append(row, strconv.FormatBool(stored.Stale))
+				num(stored.JumpsTo, true)
+				write(row)
+			}
+		}
+	})
+}
+
+// rowError is why something of a row could not be read, "" if all could.
+func rowError(r *offsets.Row) string {
+	if r.Range.Known() && !r.Stored.Problem() && !r.Committed.Problem() && r.Stored.EpochEnd == nil && r.Committed.EpochEnd == nil {
+		return ""
+	}
+	var why []string
+	if !r.Range.Known() && !r.Range.Gone() {
+		why = append(why, cmp.Or(r.Range.Reason, "the range is not known"))
+	}
+	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
+		if e := r.Entry(side); e.Problem() {
+			why = append(why, string(side)+": "+cmp.Or(e.Reason, e.Presence.String()))
+		} else if reason := e.Unchecked(); reason != "" {
+			why = append(why, string(side)+" epoch unchecked: "+reason)
+		}
+	}
+	return strings.Join(why, "; ")
+}

@@ -1,0 +1,177 @@
+package output
+
+import (
+	"cmp"
+	"slices"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// gaugeState is how much of STATE must be left for the gauge to stay.
+const gaugeState = 40
+
+// grid lays out the rows of a group for the stream's width: the gauge goes first, then STATE is shortened. told has the reasons
+// that are written out above. gauge tells whether one is drawn.
+func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
+	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
+	grid = Grid{Columns: columns(store, wide), Rows: make([][]string, len(rows))}
+	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
+	grid.toned, grid.tones = state, nil
+	if s.Color {
+		grid.tones = make([]tone, len(rows))
+	}
+	n := len(grid.Columns)
+	all := make([]string, len(rows)*(n+1)) // room for the gauge
+	var text arena
+	for i := range rows {
+		row := all[i*(n+1) : i*(n+1)+n : (i+1)*(n+1)]
+		j := offsets.JudgeRow(&rows[i], cluster, store)
+		cells(row, &text, &j, store, wide, told)
+		grid.Rows[i] = row
+		if s.Color {
+			grid.tones[i] = toneOf(&j, store)
+		}
+	}
+	if wide {
+		return grid, false
+	}
+	whole, room := len("STATE"), s.Width
+	if s.Gauge && s.Width > 0 {
+		for i, w := range grid.widths() {
+			if i == state {
+				whole = w
+				continue
+			}
+			room -= w + gutter
+		}
+		room -= gaugeWidth + 1
+	}
+	if !s.Gauge || s.Width > 0 && room < min(whole, gaugeState) {
+		grid.fit(s, 1, true)
+		return grid, false
+	}
+	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
+	grid.Columns = append(grid.Columns, Column{})
+	for i, r := range rows {
+		gauge = gauge || r.Range.Known()
+		stored := r.Stored
+		if !store {
+			stored = offsets.Entry{}
+		}
+		if s.Width > 0 {
+			grid.Rows[i][state] = cut(grid.Rows[i][state], room, s.ASCII)
+		}
+		grid.Rows[i] = append(grid.Rows[i], Gauge(r.Range, stored, r.Committed, s.ASCII))
+	}
+	return grid, gauge
+}
+
+func columns(store, wide bool) []Column {
+	right := func(names ...string) []Column {
+		var all []Column
+		for _, n := range names {
+			all = append(all, Column{Name: n, Right: true})
+		}
+		return all
+	}
+	c := []Column{{Name: "TOPIC"}}
+	c = append(c, right("PARTITION", "EARLIEST")...)
+	if store {
+		c = append(c, right("STORED")...)
+	}
+	c = append(c, right("COMMITTED", "END", "LAG")...)
+	if store {
+		c = append(c, right("STORED-LAG")...)
+	}
+	if !wide {
+		return append(c, Column{Name: "STATE"})
+	}
+	if store {
+		c = append(c, right("STORED-EXPIRED", "STORED-AHEAD", "UNPROCESSED")...)
+	}
+	c = append(c, right("EXPIRED", "AHEAD", "STABLE", "LEADER", "LEADER-EPOCH", "EPOCH")...)
+	if store {
+		c = append(c, right("STORED-EPOCH")...)
+	}
+	for _, n := range []string{"TOPIC-ID", "OWNER", "METADATA", "STATE"} {
+		c = append(c, Column{Name: n})
+	}
+	return c
+}
+
+// cells fills in a row for columns.
+func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told map[string]bool) {
+	r, stored, committed := j.Row, &j.Stored, &j.Committed
+	i := 0
+	put := func(s string) { row[i] = s; i++ }
+	num := func(n int64, known bool) {
+		if !known || n == offsets.None {
+			put("-")
+			return
+		}
+		put(text.number(n))
+	}
+	entry := func(e *offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
+	put(Clean(r.Topic))
+	num(int64(r.Partition), true)
+	num(r.Range.Earliest, r.Range.Known())
+	if store {
+		entry(&r.Stored)
+	}
+	entry(&r.Committed)
+	num(r.Range.End, r.Range.Known())
+	num(committed.Lag, true)
+	if store {
+		num(stored.Lag, true)
+	}
+	if wide {
+		if store {
+			num(stored.Expired, true)
+			num(stored.Ahead, true)
+			n, ok := j.Unprocessed()
+			num(max(n, 0), ok)
+		}
+		num(committed.Expired, true)
+		num(committed.Ahead, true)
+		num(r.Range.Stable, r.Range.Known())
+		num(int64(r.Range.Leader), r.Range.Known())
+		num(int64(r.Range.Epoch), r.Range.Known())
+		num(int64(r.Committed.Epoch), r.Committed.Presence == offsets.Present)
+		if store {
+			num(int64(r.Stored.Epoch), r.Stored.Presence == offsets.Present)
+		}
+		put(cmp.Or(cleanText(r.Range.TopicID), "-"))
+		put(cmp.Or(Clean(r.Owner), "-"))
+		put(cmp.Or(Clean(r.Committed.Metadata), "-"))
+	}
+	put(cleanText(j.Brief(told)))
+}
+
+// toneOf colours STATE: red where something is lost or not known, yellow for low and unprocessed, dim where all is well.
+func toneOf(j *offsets.Judged, store bool) tone {
+	t := toneNone
+	see := func(s *offsets.State) {
+		switch {
+		case s.Condition == offsets.High, s.Condition == offsets.Gone, s.Condition == offsets.Unknown,
+			s.Identity == offsets.Recreated, s.Foreign, s.Stale, s.Unchecked:
+			t = toneRed
+		case s.Condition == offsets.Low && t != toneRed:
+			t = toneYellow
+		}
+	}
+	see(&j.Committed)
+	if store {
+		see(&j.Stored)
+		n, ok := j.Unprocessed()
+		if t == toneNone && (ok && n > 0 || j.Stored.Condition == offsets.NoEntry) {
+			t = toneYellow
+		}
+	}
+	switch {
+	case t == toneNone && !j.Row.Range.Known():
+		return toneRed
+	case t == toneNone && j.Committed.Condition == offsets.OK:
+		return toneDim
+	}
+	return t
+}

@@ -1,0 +1,165 @@
+package output
+
+import (
+	"strings"
+
+	"gtoffset/kafkaops/offsets"
+)
+
+// totals is the line below the table.
+func (d Describe) totals(p *printer, g offsets.Group) {
+	if len(g.Rows) == 0 {
+		switch {
+		case g.Trouble != nil, g.Existence == offsets.Missing:
+		case g.Type == offsets.Share:
+			p.printf("\nA share group has no offsets of this kind: the broker keeps its state.\n")
+		default:
+			p.printf("\nno partitions: nothing committed, nothing assigned\n")
+		}
+		return
+	}
+	t := g.Total(d.Snapshot.Origin.Cluster)
+	p.printf("\n")
+	p.prose("  ", "%s · %s", d.tally(g, t), d.lags(g, t))
+}
+
+// tally counts the partitions and those that are ok, with what the table says of these in other words than ok.
+func (d Describe) tally(g offsets.Group, t offsets.Totals) string {
+	var unprocessed, never, expired, behind int
+	for i := range g.Rows {
+		j := offsets.JudgeRow(&g.Rows[i], d.Snapshot.Origin.Cluster, g.Store != nil)
+		if !j.Healthy() {
+			continue
+		}
+		n, ok := j.Unprocessed()
+		switch {
+		case j.Committed.Condition == offsets.NoEntry && g.Store != nil && j.Row.Stored.Presence == offsets.Present:
+			expired++
+		case j.Committed.Condition == offsets.NoEntry:
+			never++
+		case g.Store == nil || !ok:
+		case n > 0:
+			unprocessed++
+		case n < 0:
+			behind++
+		}
+	}
+	text := offsets.Plural(t.Partitions, "partition") + ", " + offsets.Thousands(int64(t.Healthy)) + " ok"
+	var say []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{unprocessed, "with unprocessed records"}, {never, "never committed"}, {expired, "without a committed offset"}, {behind, "committed behind stored"}} {
+		switch {
+		case k.n == 0:
+		case k.n == 1 && t.Healthy == 1:
+			say = append(say, k.what)
+		case k.n == t.Healthy:
+			say = append(say, "all of them "+k.what)
+		case len(say) == 0:
+			say = append(say, offsets.Thousands(int64(k.n))+" of them "+k.what)
+		default:
+			say = append(say, offsets.Thousands(int64(k.n))+" "+k.what)
+		}
+	}
+	if len(say) == 0 {
+		return text
+	}
+	return text + ", " + joinAnd(say)
+}
+
+// lags words the sums, with the end that they run to and what they leave out.
+func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
+	to := ""
+	if stable(g) {
+		to = " to the last stable offset (read_committed)"
+	}
+	lag := "lag" + to + " " + offsets.Thousands(t.Lag)
+	if t.LagUncounted == t.Partitions {
+		lag = "lag unknown"
+	}
+	committed, stored := "", ""
+	if t.LagUncounted > 0 {
+		committed = uncounted(g, d.Snapshot.Origin.Cluster, offsets.Committed)
+	}
+	if g.Store == nil {
+		if committed != "" && t.LagUncounted < t.Partitions {
+			lag += ", without " + committed
+		}
+		return lag
+	}
+	storedLag := "stored-lag " + offsets.Thousands(t.StoredLag)
+	if t.StoredLagUncounted == t.Partitions {
+		storedLag = "stored-lag unknown"
+	}
+	if t.StoredLagUncounted > 0 {
+		stored = uncounted(g, d.Snapshot.Origin.Cluster, offsets.Stored)
+	}
+	switch {
+	case t.LagUncounted == t.Partitions, t.StoredLagUncounted == t.Partitions:
+		if committed != "" && t.LagUncounted < t.Partitions {
+			lag += ", without " + committed
+		}
+		if stored != "" && t.StoredLagUncounted < t.Partitions {
+			storedLag += ", without " + stored
+		}
+		return lag + " · " + storedLag
+	case committed == "" && stored == "":
+		return lag + " and " + storedLag
+	case committed == stored:
+		return lag + " and " + storedLag + ", each without " + committed
+	}
+	if committed != "" {
+		lag += ", without " + committed
+	}
+	if stored != "" {
+		storedLag += ", without " + stored
+	}
+	return lag + " · " + storedLag
+}
+
+// stable tells whether the last stable offsets were asked for, and so where lag ends.
+func stable(g offsets.Group) bool {
+	for i := range g.Rows { // they are large, and all of them are asked when the answer is no
+		if r := &g.Rows[i].Range; r.Known() && r.Stable != offsets.None {
+			return true
+		}
+	}
+	return false
+}
+
+// uncounted words how many partitions a sum leaves out and why, "" if none.
+func uncounted(g offsets.Group, cluster string, side offsets.Side) string {
+	var none, gone, unknown int
+	for _, r := range g.Rows {
+		switch offsets.Judge(r.Entry(side), r.Range, cluster).Condition {
+		case offsets.NoEntry:
+			none++
+		case offsets.Gone:
+			gone++
+		case offsets.Unknown:
+			unknown++
+		}
+	}
+	var say []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 0:
+		case len(say) == 0:
+			say = append(say, offsets.Plural(n, "partition")+" that "+verb(n, one, many))
+		default:
+			say = append(say, offsets.Thousands(int64(n))+" that "+verb(n, one, many))
+		}
+	}
+	add(none, "has no offset", "have no offset")
+	add(unknown, "could not be read", "could not be read")
+	add(gone, "is gone", "are gone")
+	return joinAnd(say)
+}
+
+func joinAnd(s []string) string {
+	if len(s) < 2 {
+		return strings.Join(s, "")
+	}
+	return strings.Join(s[:len(s)-1], ", ") + " and " + s[len(s)-1]
+}
