@@ -28,6 +28,7 @@ type batch struct {
 	firstID  int32
 	requests []kmsg.Request
 	answers  []kmsg.Response
+	memory   []byte             // where the bytes of the first answer go, as far as it reaches
 	progress func()             // called as the answer comes in
 	answered func(kmsg.Request) // called after each answer
 }
@@ -64,7 +65,14 @@ func (b *batch) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	}
 	for i, q := range b.requests {
 		// Read even if the write failed: a peer that refused us (a TLS alert) said why before it hung up.
-		r, err := readAnswer(rw, q, b.firstID+int32(i), b.progress)
+		var memory []byte
+		if i == 0 {
+			memory = b.memory
+		}
+		r, body, err := readAnswer(rw, q, b.firstID+int32(i), memory, b.progress)
+		if i == 0 {
+			b.memory = body
+		}
 		if err != nil {
 			if writeErr != nil && !isAlert(err) {
 				return nil, writeErr
@@ -77,41 +85,44 @@ func (b *batch) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return b, nil
 }
 
-func readAnswer(r io.Reader, q kmsg.Request, id int32, progress func()) (kmsg.Response, error) {
+// readAnswer reads one answer. Its bytes go into memory, or into more if that is too small, and are returned: the answer may
+// refer to them.
+func readAnswer(r io.Reader, q kmsg.Request, id int32, memory []byte, progress func()) (a kmsg.Response, bytes []byte, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:4]); err != nil {
-		return nil, err
+		return nil, memory, err
 	}
 	size := binary.BigEndian.Uint32(head[:4])
 	if size < 4 || size > maxFrame {
-		return nil, FrameError(head)
+		return nil, memory, FrameError(head)
 	}
 	if _, err := io.ReadFull(r, head[4:]); err != nil {
-		return nil, noEOF(err)
+		return nil, memory, noEOF(err)
 	}
 	if got := int32(binary.BigEndian.Uint32(head[4:])); got != id {
-		return nil, fmt.Errorf("answer %d to request %d", got, id)
+		return nil, memory, fmt.Errorf("answer %d to request %d", got, id)
 	}
-	body, err := readBody(r, int(size-4), progress)
+	bytes, err = readBody(r, int(size-4), memory, progress)
 	if err != nil {
-		return nil, err
+		return nil, bytes, err
 	}
-	a := q.ResponseKind()
+	a = q.ResponseKind()
+	body := bytes
 	if a.IsFlexible() && a.Key() != ApiVersions {
 		if body, err = skipTags(body); err != nil {
-			return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(a.Key()), a.GetVersion(), err)
+			return nil, bytes, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(a.Key()), a.GetVersion(), err)
 		}
 	}
 	if err := a.ReadFrom(body); err != nil {
-		return nil, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(a.Key()), a.GetVersion(), err)
+		return nil, bytes, fmt.Errorf("%s v%d: %w", kmsg.NameForKey(a.Key()), a.GetVersion(), err)
 	}
-	return a, nil
+	return a, bytes, nil
 }
 
-// readBody takes memory as bytes come, not as the length promises.
-func readBody(r io.Reader, size int, progress func()) ([]byte, error) {
+// readBody takes memory as bytes come, not as the length promises; but first what is given.
+func readBody(r io.Reader, size int, memory []byte, progress func()) ([]byte, error) {
 	const step = 1 << 20
-	body := make([]byte, 0, min(size, step))
+	body := memory[:0]
 	for len(body) < size {
 		body = slices.Grow(body, min(size-len(body), max(len(body), step)))
 		n, err := io.ReadFull(r, body[len(body):min(size, cap(body), len(body)+step)])
@@ -164,6 +175,12 @@ func skipTags(b []byte) ([]byte, error) {
 // exchange sends the requests back to back and reads the answers in order: one round trip. Answers that came before an error
 // are returned with it. Without answers for limit the exchange is over; limit 0 keeps to the context's deadline.
 func (c *conn) exchange(ctx context.Context, limit time.Duration, requests ...kmsg.Request) ([]kmsg.Response, error) {
+	answers, _, err := c.exchangeInto(ctx, limit, nil, requests...)
+	return answers, err
+}
+
+// exchangeInto is exchange with memory for the first answer, which may refer to it. It returns the memory, which may have grown.
+func (c *conn) exchangeInto(ctx context.Context, limit time.Duration, memory []byte, requests ...kmsg.Request) ([]kmsg.Response, []byte, error) {
 	end, ok := ctx.Deadline()
 	if !ok && limit == 0 {
 		panic("wire: exchange without a deadline") // dial and Do set one
@@ -189,7 +206,7 @@ func (c *conn) exchange(ctx context.Context, limit time.Duration, requests ...km
 		}
 	}()
 	start := time.Now()
-	b := &batch{clientID: c.cfg.ClientID, firstID: c.lastID + 1, requests: requests, progress: renew}
+	b := &batch{clientID: c.cfg.ClientID, firstID: c.lastID + 1, requests: requests, memory: memory, progress: renew}
 	b.answered = func(q kmsg.Request) {
 		c.worked = true
 		if c.cfg.Log != nil {
@@ -211,7 +228,7 @@ func (c *conn) exchange(ctx context.Context, limit time.Duration, requests ...km
 				slog.Int("version", int(q.GetVersion())), slog.Int("broker", int(c.broker)), slog.String("address", c.addr),
 				slog.Duration("took", time.Since(start).Round(10*time.Microsecond)), slog.String("error", err.Error()))
 		}
-		return b.answers, err
+		return b.answers, b.memory, err
 	}
-	return b.answers, nil
+	return b.answers, b.memory, nil
 }

@@ -14,6 +14,8 @@ type Versions map[int16]Range
 
 // Keys of the requests that gtoffset sends.
 const (
+	Produce               int16 = 0
+	Fetch                 int16 = 1
 	ListOffsets           int16 = 2
 	Metadata              int16 = 3
 	OffsetCommit          int16 = 8
@@ -23,6 +25,7 @@ const (
 	ListGroups            int16 = 16
 	SaslHandshake         int16 = 17
 	ApiVersions           int16 = 18
+	InitProducerID        int16 = 22
 	OffsetForLeaderEpoch  int16 = 23
 	SaslAuthenticate      int16 = 36
 	DeleteGroups          int16 = 42
@@ -36,6 +39,12 @@ const (
 // says something we use. Since says which Kafka brought the oldest, for an error that an operator can act on.
 func ours(key int16) (r Range, since string, ok bool) {
 	switch key {
+	case Produce: // 3: batches v2, 7: zstd, 8: which record, 13: topic ids
+		return Range{3, 13}, "0.11", true
+	case Fetch: // 4: transactions, 5: log start, 9: leader epoch, 10: zstd, 12: last epoch, 13: topic ids
+		return Range{4, 13}, "0.11", true
+	case InitProducerID:
+		return Range{0, 4}, "0.11", true
 	case ListOffsets: // 4: leader epoch; 1 is the first that gives one offset
 		return Range{1, 7}, "0.10.1", true
 	case Metadata: // 7: leader epochs, 10: topic ids; 4 is the first that does not create topics
@@ -74,7 +83,7 @@ func ours(key int16) (r Range, since string, ok bool) {
 
 // isWrite says that a request changes the cluster, so that it must not be sent again on a guess.
 func isWrite(key int16) bool {
-	return key == OffsetCommit || key == OffsetDelete || key == DeleteGroups
+	return key == Produce || key == OffsetCommit || key == OffsetDelete || key == DeleteGroups
 }
 
 // Max is the newest version of a request that both sides know, or -1.
