@@ -1,0 +1,107 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Link is a connection of its own to one broker, for work that would keep others waiting: fetching and producing. It is used by
+// one goroutine at a time; after an error it is of no more use.
+type Link struct {
+	client *Client
+	conn   *conn
+	trip   time.Duration
+}
+
+// Dial opens a link to a broker that Metadata has named. The error is an *Error.
+func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
+	c.mu.Lock()
+	n := c.nodes[id]
+	addr, refused := "", c.refused
+	if n != nil {
+		addr = n.addr
+	}
+	c.mu.Unlock()
+	switch {
+	case refused != nil:
+		return nil, notSent(refused)
+	case n == nil:
+		return nil, &Error{Broker: id, Stage: StageDial, Err: errUnknownBroker}
+	}
+	ctx, cancel := c.within(ctx)
+	defer cancel()
+	limited, stop := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer stop()
+	k, err := dial(limited, id, addr, c.cfg)
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{client: c, conn: k}
+	began := time.Now()
+	answers, err := k.exchange(limited, 0, kmsg.NewPtrApiVersionsRequest())
+	if err == nil {
+		err = k.learn(answers[0])
+	}
+	if err != nil {
+		k.close()
+		return nil, k.fail(ctx, StageHello, err)
+	}
+	l.trip = time.Since(began)
+	return l, nil
+}
+
+// within makes a context that ends with Close, too.
+func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.base, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// Versions is what the broker offers.
+func (l *Link) Versions() Versions { return l.conn.versions }
+
+// Broker is the broker's id.
+func (l *Link) Broker() int32 { return l.conn.broker }
+
+// RoundTrip is how long a small exchange took when the link was opened.
+func (l *Link) RoundTrip() time.Duration { return l.trip }
+
+// Exchange sends one request, whose version is set, and returns the answer. It may refer to the bytes that came over the wire;
+// these lie in memory, or in more if that is too small, and are returned. Each silence is bounded by limit. The error is an *Error.
+func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request, memory []byte) (a kmsg.Response, bytes []byte, err error) {
+	ctx, cancel := l.client.within(ctx)
+	defer cancel()
+	k := l.conn
+	if !k.renew.IsZero() && time.Now().After(k.renew) {
+		if err := l.renew(ctx); err != nil {
+			return nil, memory, err
+		}
+	}
+	answers, bytes, failed := k.exchangeInto(ctx, limit, memory, q)
+	if failed != nil {
+		k.close()
+		e := k.fail(ctx, StageExchange, failed)
+		e.Limit, e.Sent, e.Write = limit, true, isWrite(q.Key())
+		if isHangup(failed) {
+			e.Hint = "" // it has answered before
+		}
+		return nil, bytes, e
+	}
+	return answers[0], bytes, nil
+}
+
+func (l *Link) renew(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, l.client.cfg.Timeout)
+	defer cancel()
+	err := l.conn.authenticate(limited)
+	if err != nil {
+		l.conn.close()
+		return l.conn.fail(ctx, StageSASL, err)
+	}
+	return nil
+}
+
+// Close closes the connection.
+func (l *Link) Close() { l.conn.close() }
