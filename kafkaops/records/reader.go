@@ -2,7 +2,10 @@ package records
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"gtoffset/kafkaops/wire"
@@ -25,13 +28,100 @@ type Options struct {
 	Log       *slog.Logger  // moves and retries; nil: none
 }
 
+const (
+	defaultMemory   = 96 << 20
+	defaultPatience = time.Minute
+)
+
 // Reader fetches the chunks of many partitions, from each leader over a connection of its own.
-type Reader struct{}
+type Reader struct {
+	client *wire.Client
+	o      Options
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	ready  chan *part    // has chunks, none of which is held; every part is in it at most once
+	failed chan struct{} // closed when err is set
+	done   chan struct{} // closed when everything was handed out
+	wake   chan struct{} // tells route that parts were lost
+
+	parts  []*part
+	byName map[name]*part
+
+	mu    sync.Mutex
+	err   error
+	left  int // parts that are not over
+	lanes map[int32]*lane
+	lost  []*part // without a lane: not yet begun, or their leader has moved or does not answer
+	free  [][]byte
+
+	bytes, fetches atomic.Int64
+}
+
+// name finds a partition in an answer: by the topic's name or by its id.
+type name struct {
+	topic     string
+	id        [16]byte
+	partition int32
+}
+
+// part is one partition that is being read.
+type part struct {
+	Range
+	id [16]byte // of the topic; zero if not known
+
+	// Fetching; whoever has the part (its lane, or route) may touch these.
+	at      int64 // next offset to fetch
+	leader  int32
+	epoch   int32 // of the leader
+	asked   int32 // epoch of the leader that answered last, None before
+	last    int32 // epoch of the last batch that was fetched
+	max     int32 // bytes to ask for at least: a batch that did not fit
+	empty   int   // times that nothing came although there is more
+	trouble trouble
+
+	// Handing out; guarded by Reader.mu.
+	lane   *lane
+	queue  []*Chunk
+	held   bool
+	ended  bool  // everything was fetched
+	broken error // what is wrong behind the last chunk
+}
+
+// depth is how many chunks of a partition wait to be handed out: one can be fetched while another is walked.
+const depth = 2
 
 // Read begins to fetch. The ranges name each partition at most once. An empty range (Until at or below From) is at its end
 // already. The context ends the fetching; Close must be called.
 func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *Reader {
-	return &Reader{}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	r := &Reader{
+		client: client, o: o, ready: make(chan *part, len(ranges)), failed: make(chan struct{}), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), byName: map[name]*part{}, lanes: map[int32]*lane{},
+	}
+	for _, x := range ranges {
+		p := &part{Range: x, at: x.From, leader: None, epoch: None, asked: None, last: None}
+		r.parts = append(r.parts, p)
+		if p.at < p.Until {
+			r.lost = append(r.lost, p)
+			r.byName[name{topic: p.Topic, partition: p.Partition}] = p
+			r.left++
+		}
+	}
+	if r.left == 0 {
+		close(r.done)
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	r.wg.Go(func() { r.route(ctx) })
+	return r
 }
 
 // Next hands out a chunk; it waits until there is one. Several goroutines may call it at the same time: a partition's chunks come
@@ -39,11 +129,144 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 // of another partition's. A chunk may be without records, and still goes from From to Next.
 //
 // The error is io.EOF when all chunks of all ranges were handed out, the context's, or what ended the reading: *ExpiredError,
-// *TruncatedError, *GoneError, *RefusedError, *UnreachableError, or a *wire.Error with refused credentials.
-func (r *Reader) Next(ctx context.Context) (*Chunk, error) { return nil, nil }
+// *TruncatedError, *GoneError, *DamagedError, *RefusedError, *UnreachableError, or an error of wire with refused credentials.
+func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
+	select {
+	case <-r.failed:
+		return nil, r.err
+	default:
+	}
+	select {
+	case p := <-r.ready:
+		return r.handOut(p), nil
+	case <-r.failed:
+		return nil, r.err
+	case <-r.done:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // Close ends the fetching and waits for it. Chunks that are held may be used until they are released.
-func (r *Reader) Close() {}
+func (r *Reader) Close() {
+	r.cancel()
+	r.wg.Wait()
+}
 
 // Fetched tells how much was fetched so far: bytes as they came over the wire, and fetches.
-func (r *Reader) Fetched() (bytes, fetches int64) { return 0, 0 }
+func (r *Reader) Fetched() (bytes, fetches int64) { return r.bytes.Load(), r.fetches.Load() }
+
+func (r *Reader) handOut(p *part) *Chunk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := p.queue[0]
+	p.queue = append(p.queue[:0], p.queue[1:]...)
+	p.held = true
+	p.lane.poke()
+	r.over(p)
+	return c
+}
+
+// over notes that nothing is left of a part, once it is so. The caller holds mu.
+func (r *Reader) over(p *part) {
+	if p.ended && len(p.queue) == 0 {
+		r.left--
+		if r.left == 0 {
+			close(r.done)
+		}
+	}
+}
+
+// put queues a chunk. The caller holds mu.
+func (r *Reader) put(p *part, c *Chunk) {
+	p.queue = append(p.queue, c)
+	if len(p.queue) == 1 && !p.held {
+		r.ready <- p
+	}
+}
+
+// released makes a part ready again.
+func (r *Reader) released(p *part, f *frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.held = false
+	switch {
+	case len(p.queue) > 0:
+		r.ready <- p
+	case p.broken != nil:
+		r.failLocked(p.broken)
+	}
+	f.drop(r)
+}
+
+// end notes that all of a part was fetched: it leaves its lane.
+func (r *Reader) end(p *part) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.ended = true
+	p.lane.remove(p)
+	r.over(p)
+}
+
+// fail ends the reading.
+func (r *Reader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failLocked(err)
+}
+
+func (r *Reader) failLocked(err error) {
+	if r.err == nil {
+		r.err = err
+		close(r.failed)
+		r.cancel()
+	}
+}
+
+// frame is an answer, as long as somebody holds a chunk of it.
+type frame struct {
+	lane   *lane
+	memory []byte
+	chunks int
+}
+
+// drop gives up one chunk of the frame. The caller holds Reader.mu.
+func (f *frame) drop(r *Reader) {
+	f.chunks--
+	if f.chunks > 0 {
+		return
+	}
+	f.lane.held -= cap(f.memory)
+	f.lane.poke()
+	r.keep(f.memory)
+}
+
+// keep holds memory for the next answers. The caller holds mu.
+func (r *Reader) keep(memory []byte) {
+	if cap(memory) > 0 {
+		r.free = append(r.free, memory[:0])
+	}
+}
+
+// memory takes memory for an answer: the smallest that is as large as wanted, or the largest there is. The caller holds mu.
+func (r *Reader) memory(want int) []byte {
+	best := -1
+	for i, m := range r.free {
+		switch {
+		case best < 0:
+			best = i
+		case cap(m) >= want && (cap(m) < cap(r.free[best]) || cap(r.free[best]) < want):
+			best = i
+		case cap(m) < want && cap(m) > cap(r.free[best]):
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	m := r.free[best]
+	r.free[best] = r.free[len(r.free)-1]
+	r.free = r.free[:len(r.free)-1]
+	return m
+}

@@ -6,16 +6,23 @@ import "fmt"
 const (
 	CodeNone                     int16 = 0
 	CodeUnknownServerError       int16 = -1
+	CodeOffsetOutOfRange         int16 = 1
 	CodeUnknownTopic             int16 = 3
 	CodeLeaderNotAvailable       int16 = 5
 	CodeNotLeader                int16 = 6
 	CodeRequestTimedOut          int16 = 7
+	CodeBrokerNotAvailable       int16 = 8
 	CodeReplicaNotAvailable      int16 = 9
+	CodeMessageTooLarge          int16 = 10
 	CodeMetadataTooLarge         int16 = 12
+	CodeNetworkException         int16 = 13
 	CodeCoordinatorLoading       int16 = 14
 	CodeCoordinatorNotAvailable  int16 = 15
 	CodeNotCoordinator           int16 = 16
 	CodeInvalidTopic             int16 = 17
+	CodeRecordListTooLarge       int16 = 18
+	CodeNotEnoughReplicas        int16 = 19
+	CodeNotEnoughReplicasAppend  int16 = 20
 	CodeIllegalGeneration        int16 = 22
 	CodeUnknownMember            int16 = 25
 	CodeRebalanceInProgress      int16 = 27
@@ -25,8 +32,12 @@ const (
 	CodeUnsupportedSASLMechanism int16 = 33
 	CodeIllegalSASLState         int16 = 34
 	CodeUnsupportedVersion       int16 = 35
+	CodeOutOfOrderSequence       int16 = 45
+	CodeDuplicateSequence        int16 = 46
+	CodeInvalidProducerEpoch     int16 = 47
 	CodeStorageError             int16 = 56
 	CodeSASLFailed               int16 = 58
+	CodeUnknownProducerID        int16 = 59
 	CodeNonEmptyGroup            int16 = 68
 	CodeGroupNotFound            int16 = 69
 	CodeFencedLeaderEpoch        int16 = 74
@@ -34,7 +45,9 @@ const (
 	CodeOffsetNotAvailable       int16 = 78
 	CodeSubscribedToTopic        int16 = 86
 	CodeUnstableOffsetCommit     int16 = 88
+	CodeThrottlingQuotaExceeded  int16 = 89
 	CodeUnknownTopicID           int16 = 100
+	CodeInconsistentTopicID      int16 = 103
 	CodeFencedMemberEpoch        int16 = 110
 	CodeStaleMemberEpoch         int16 = 113
 )
@@ -76,8 +89,12 @@ func code(n int16) (name, words string) {
 		return "NOT_COORDINATOR", "the group's coordinator has just moved"
 	case 17:
 		return "INVALID_TOPIC_EXCEPTION", "no topic can have this name"
+	case 18:
+		return "RECORD_LIST_TOO_LARGE", "the batch is larger than a segment of the log may be (segment.bytes)"
 	case 19:
 		return "NOT_ENOUGH_REPLICAS", "too few replicas are in sync"
+	case 20:
+		return "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "too few replicas are in sync"
 	case 22:
 		return "ILLEGAL_GENERATION", "the group is active"
 	case 24:
@@ -94,6 +111,8 @@ func code(n int16) (name, words string) {
 		return "GROUP_AUTHORIZATION_FAILED", "a right on the group is missing"
 	case 31:
 		return "CLUSTER_AUTHORIZATION_FAILED", "a right on the cluster is missing"
+	case 32:
+		return "INVALID_TIMESTAMP", "a timestamp is further from now than the topic allows (message.timestamp.before.max.ms, message.timestamp.after.max.ms)"
 	case 33:
 		return "UNSUPPORTED_SASL_MECHANISM", "the listener does not accept this SASL mechanism"
 	case 34:
@@ -106,10 +125,18 @@ func code(n int16) (name, words string) {
 		return "INVALID_REQUEST", "the broker does not accept the request"
 	case 44:
 		return "POLICY_VIOLATION", "a policy of the broker forbids it"
+	case 45:
+		return "OUT_OF_ORDER_SEQUENCE_NUMBER", "the broker does not have what was written before"
+	case 46:
+		return "DUPLICATE_SEQUENCE_NUMBER", "the broker has it already"
+	case 47:
+		return "INVALID_PRODUCER_EPOCH", "the broker no longer knows the producer"
 	case 56:
 		return "KAFKA_STORAGE_ERROR", "a disk of the broker failed"
 	case 58:
 		return "SASL_AUTHENTICATION_FAILED", "the broker refused the credentials"
+	case 59:
+		return "UNKNOWN_PRODUCER_ID", "the broker no longer knows the producer"
 	case 68:
 		return "NON_EMPTY_GROUP", "the group is active"
 	case 69:
@@ -132,6 +159,8 @@ func code(n int16) (name, words string) {
 		return "FENCED_INSTANCE_ID", "the group is active"
 	case 86:
 		return "GROUP_SUBSCRIBED_TO_TOPIC", "the group is subscribed to the topic"
+	case 87:
+		return "INVALID_RECORD", "the broker does not accept a record"
 	case 88:
 		return "UNSTABLE_OFFSET_COMMIT", "a transaction that commits this offset is still open"
 	case 89:
