@@ -31,9 +31,18 @@ type road struct {
 	noBackup  bool
 	why       string
 	document  bool // the rows come from a document, and those that are gone are refused one by one
+
+	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
+	// plan's.
+	long func(context.Context, *writing) error
 }
 
 func (r *road) flags(c *cobra.Command) {
+	r.writeFlags(c)
+	formats(c, output.Table, output.JSON, output.YAML)
+}
+
+func (r *road) writeFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&r.execute, "execute", false, "write without asking")
 	f.BoolVar(&r.dryRun, "dry-run", false, "only show the plan")
@@ -44,7 +53,6 @@ func (r *road) flags(c *cobra.Command) {
 	f.StringVar(&r.backupDir, "backup-dir", "", "`FOLDER` for backups and plans (default $XDG_STATE_HOME/gtoffset)")
 	f.BoolVar(&r.noBackup, "no-backup", false, "save no backup; the plan is saved all the same")
 	f.StringVar(&r.why, "why", "", "a `REASON` to keep in the backup")
-	formats(c, output.Table, output.JSON, output.YAML)
 }
 
 // createFlag is for the commands that can commit for a group which does not exist yet.
@@ -71,9 +79,10 @@ type writing struct {
 	scope  *scope
 	plan   offsets.Plan
 	fresh  offsets.Snapshot
-	locks  map[string]*offsetfile.Locked // by group
-	saved  string                        // where the plan is kept
-	inVain bool                          // members were waited for, and are still there
+	locks  map[string]offsetfile.Writer // by group
+	saved  string                       // where the plan is kept
+	inVain bool                         // members were waited for, and are still there
+	away   bool                         // the store did not answer when it was read back
 }
 
 // apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
@@ -83,7 +92,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 			return &problem{code: exitRefused, text: fmt.Sprintf("%s is a topic of Kafka's own; nothing was written", sel.Topic), hint: "name the topics that the job reads"}
 		}
 	}
-	w := &writing{g: g, road: r, scope: sc, locks: map[string]*offsetfile.Locked{}}
+	w := &writing{g: g, road: r, scope: sc, locks: map[string]offsetfile.Writer{}}
 	shot, err := w.firstLook(ctx)
 	if err != nil {
 		return err
@@ -93,6 +102,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	for i := range shot.Groups {
 		shot.Groups[i].Rows = nil // the plan has them
+	}
+	if err := w.readOnly(); err != nil {
+		return err
 	}
 	w.plan.Command = r.command
 	w.plan.ID = planID(w.plan, g.env.Now())
@@ -127,15 +139,21 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if ctx.Err() != nil {
 		return ctx.Err() // nothing was written yet
 	}
+	var longErr error
+	if r.long != nil {
+		longErr = r.long(ctx, w)
+	}
 	hard, cancel := context.WithTimeout(g.hard, max(time.Duration(g.timeout), writeWait))
 	defer cancel()
-	w.write(hard)
+	if r.long == nil {
+		w.write(hard)
+	}
 	wrote := w.plan.Count().Written > 0
 	w.readBack(hard)
 	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
 		w.plan.Undo = "" // there is nothing to undo
 	}
-	return errors.Join(w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
+	return errors.Join(longErr, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
 // build runs the thinking; what it has to look up beside the snapshot has the time of one look.
@@ -156,6 +174,9 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 	o := lookOptions{salvage: w.road.salvage}
 	shot, err := w.g.look(ctx, w.scope, o)
 	if err != nil {
+		return shot, err
+	}
+	if err := w.g.session.awayFrom(); err != nil {
 		return shot, err
 	}
 	if !w.road.document {
@@ -184,7 +205,7 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 // asText reports whether stdout is for people; if not, the text goes to stderr and stdout gets one document at the end.
 func (w *writing) asText() bool {
 	f := output.Format(w.g.format)
-	return f == "" || f == output.Table
+	return w.road.long == nil && (f == "" || f == output.Table)
 }
 
 // people is the stream that the plan and its results are shown on.
@@ -208,10 +229,22 @@ func (w *writing) view() output.PlanView {
 
 // document prints the plan as it stands at the end, where a document was asked for.
 func (w *writing) document() error {
-	if w.asText() {
+	if w.asText() || w.road.long != nil {
 		return nil
 	}
 	return exchange.PlanOf(w.plan).Write(w.g.out().W, exchange.Format(w.g.format), exchange.WriteOptions{})
+}
+
+// readOnly refuses a plan for a store that is only read.
+func (w *writing) readOnly() error {
+	store := w.g.session.store
+	if store == nil || store.Can().Write || !w.plan.Has(func(c *offsets.Change) bool { return c.Side == offsets.Stored && c.Verdict != offsets.Keep }) {
+		return nil
+	}
+	return &problem{
+		code: exitUsage, text: fmt.Sprintf("store %s: %v; nothing was written", store.Name(), offsetfile.ErrReadOnly),
+		hint: "--committed writes the commits; gtoffset export -o spark prints what a new job can start from",
+	}
 }
 
 // dryRun ends a run that only looks: as --execute would end where a refusal is known already.
@@ -250,6 +283,9 @@ func (w *writing) freshLook(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.g.session.awayFrom(); err != nil {
+		return err
+	}
 	w.fresh = fresh
 	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh)
 	if err := w.refused(fresh, checked); err != nil {
@@ -284,7 +320,7 @@ func (w *writing) lock(ctx context.Context) error {
 			continue
 		}
 		slices.Sort(topics)
-		l, err := w.g.session.store.Lock(ctx, pg.Group, slices.Compact(topics))
+		l, err := w.g.session.store.Writer(ctx, pg.Group, slices.Compact(topics))
 		if err != nil {
 			return err
 		}
@@ -323,7 +359,7 @@ func (w *writing) write(ctx context.Context) {
 		}
 		if lock := w.locks[pg.Group]; failed == "" && lock != nil {
 			g, _ := w.fresh.Group(pg.Group)
-			pg.Changes = lock.Save(ctx, *g.Store, pg.Changes, w.facts(pg))
+			pg.Changes, _ = lock.Save(ctx, *g.Store, pg.Changes, w.facts(pg))
 			failed = failure(pg.Changes, offsets.Stored)
 		}
 		for j, c := range pg.Changes {
@@ -406,6 +442,7 @@ func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Sn
 		held, err := w.g.session.store.Load(ctx, pg.Group, w.scope.topicNames(), false)
 		if err != nil {
 			held.Store.Trouble = &offsets.Trouble{Reason: err.Error()}
+			w.away = w.away || storeAway(err) != nil
 		}
 		g.Store = &held.Store
 		g.Read(offsets.Stored, held.Entries)

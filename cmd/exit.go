@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,10 @@ func explain(ctx context.Context, err error) problem {
 	var name *offsetfile.NameError
 	var clash *offsetfile.ClashError
 	var locked *offsetfile.LockedError
+	var address *offsetfile.URLError
+	var nothing *offsetfile.NothingError
+	var away *offsetfile.AwayError
+	var credentials *offsetfile.CredentialsError
 	switch {
 	case errors.As(err, &known):
 		return *known
@@ -115,6 +120,16 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitUsage, text: err.Error(), hint: "name the folder above it"}
 	case errors.Is(err, offsetfile.ErrRootIsFile):
 		return problem{code: exitUsage, text: err.Error(), hint: "name the folder that holds GROUP/TOPIC/gtoffset"}
+	case errors.As(err, &address):
+		return problem{code: exitUsage, text: err.Error(), hint: cmp.Or(address.Hint, "gtoffset help stores shows how each is written")}
+	case errors.As(err, &nothing):
+		return problem{code: exitFailed, text: err.Error(), hint: cmp.Or(nothing.Hint, "check the store's address; a first run needs the place to be there")}
+	case errors.As(err, &away):
+		return problem{code: exitUnreachable, text: err.Error(), hint: "--timeout 60s waits longer"}
+	case errors.As(err, &credentials):
+		return problem{code: exitUnreachable, text: err.Error(), hint: "check user and password; gtoffset help stores says where they come from"}
+	case errors.Is(err, offsetfile.ErrReadOnly):
+		return problem{code: exitUsage, text: err.Error() + "; nothing was written"}
 	case errors.Is(err, offsetfile.ErrNoRoot):
 		return problem{code: exitFailed, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
 	case errors.As(err, &name):

@@ -78,6 +78,7 @@ type lookOptions struct {
 	salvage bool          // read what is left of a damaged entry
 	settle  time.Duration // how long to wait before a high verdict is measured a last time; 0: not again
 	epochs  bool          // ask about leader epochs that may send consumers back
+	times   bool          // measure how old the next records are, and how long they stay
 }
 
 // look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.

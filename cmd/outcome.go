@@ -137,13 +137,19 @@ func (w *writing) outcome(wrote bool) error {
 	switch {
 	case bad == 0:
 		return nil
+	case !wrote && n.Written+n.Unknown == 0 && w.away:
+		return &problem{code: exitUnreachable, text: first + "; nothing was written", details: details}
 	case !wrote && n.Written+n.Unknown == 0 && refused == bad:
 		return &problem{code: exitRefused, text: first + "; nothing was written", details: details}
 	case !wrote && n.Written+n.Unknown == 0:
 		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
 	}
+	code := exitPartly
+	if w.away {
+		code = exitUnreachable
+	}
 	return &problem{
-		code: exitPartly, text: fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first),
+		code: code, text: fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first),
 		hint: w.finishing(), details: details,
 	}
 }

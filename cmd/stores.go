@@ -1,34 +1,114 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"gtoffset/offsetfile"
 )
 
-// openStore is the explicit list of the kinds of store.
-func openStore(url, holder string, step func(string) error) (*offsetfile.Files, error) {
-	if isURL(url) && !strings.HasPrefix(url, "file:") {
-		scheme, _, _ := strings.Cut(url, "://")
-		return nil, usage("store "+scheme+"://… is of no known kind", "name a folder of gtoffset files: -s /path")
-	}
-	return offsetfile.Open(url, offsetfile.WithHolder(holder), offsetfile.WithHook(step))
+// storeKind is one kind of store: how it is written, and how it is opened. Opening makes no connection.
+type storeKind struct {
+	schemes []string
+	form    string // for people
+	layout  string
+	open    func(*offsetfile.Address, offsetfile.Options) (offsetfile.Store, error)
 }
 
-// absolute makes a path independent of the working folder, so that an undo line means the same everywhere. URLs stay.
+// storeKinds is the explicit list of the kinds of store. A new one is a folder below offsetfile and an entry here.
+func storeKinds() []storeKind {
+	return []storeKind{
+		{[]string{"file"}, "PATH, file:PATH", "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic", openFiles},
+	}
+}
+
+func openFiles(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
+	files, err := offsetfile.Open(a.String(), offsetfile.WithHolder(o.Holder), offsetfile.WithHook(o.Hook))
+	if err != nil {
+		return nil, err // not a nil *Files, which would be a store
+	}
+	return files, nil
+}
+
+// openStore opens the store that a path or a URL names.
+func openStore(store string, getenv func(string) string, o offsetfile.Options) (offsetfile.Store, error) {
+	if !offsetfile.IsURL(store) {
+		files, err := offsetfile.Open(store, offsetfile.WithHolder(o.Holder), offsetfile.WithHook(o.Hook))
+		if err != nil {
+			return nil, err
+		}
+		return files, nil
+	}
+	if scheme, _, _ := strings.Cut(store, ":"); kindOf(scheme) == nil {
+		if scheme == "hdfs" {
+			return nil, usage("hdfs:// is Hadoop's own protocol, which is not spoken here", "use WebHDFS, on the port of the namenode's web page: -s webhdfs://NAMENODE:9870/PATH")
+		}
+		return nil, usage("store "+scheme+"://… is of no known kind", "gtoffset help stores lists them; or name a folder of gtoffset files: -s /path")
+	}
+	a, err := offsetfile.ParseAddress(store, getenv)
+	if err != nil {
+		return nil, err
+	}
+	s, err := kindOf(a.Scheme).open(a, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Unused(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func kindOf(scheme string) *storeKind {
+	for _, k := range storeKinds() {
+		for _, s := range k.schemes {
+			if s == scheme {
+				return &k
+			}
+		}
+	}
+	return nil
+}
+
+// storesTopic is what gtoffset help stores prints.
+func storesTopic() string {
+	var b strings.Builder
+	b.WriteString("Stores\n\n")
+	for _, k := range storeKinds() {
+		fmt.Fprintf(&b, "  -s %s\n      %s\n", k.form, k.layout)
+	}
+	b.WriteString(`
+A store is named, or there is none. Every number in it is the next record to read; ?counts=last says that it is the last one that
+was processed. What is a URL takes parameters: ?NAME=VALUE&NAME=VALUE.
+
+A password is a variable in the URL, in single quotes: 'redis://user:$PASSWORD@host/0'; or ?password-file=FILE; or the environment's
+` + offsetfile.PasswordVariable + `. It never stands in the URL itself, and is never printed.
+`)
+	return b.String()
+}
+
+// absolute makes a path independent of the working folder, so that an undo line means the same everywhere.
 func absolute(store string) string {
-	if store == "" || isURL(store) {
+	prefix, path := "", store
+	for _, scheme := range []string{"file:", "spark:"} {
+		if rest, ok := strings.CutPrefix(store, scheme); ok && !strings.Contains(rest, "//") {
+			prefix, path = scheme, rest
+		}
+	}
+	if path == "" || prefix == "" && offsetfile.IsURL(store) {
 		return store
 	}
-	if path, err := filepath.Abs(store); err == nil {
-		return path
+	query := ""
+	if prefix != "" {
+		if i := strings.IndexByte(path, '?'); i >= 0 {
+			path, query = path[:i], path[i:]
+		}
 	}
-	return store
-}
-
-// isURL tells a URL from a path.
-func isURL(store string) bool {
-	scheme, _, ok := strings.Cut(store, "://")
-	return strings.HasPrefix(store, "file:") || ok && scheme != "" && !strings.Contains(scheme, "/")
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return store
+	}
+	return prefix + abs + query
 }

@@ -74,12 +74,6 @@ A flag comes before GTOFFSET_…, and that before KAFKA_….
 
 Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.
 `},
-		{"stores", `Stores
-
-  -s PATH, -s file:PATH   gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic
-
-A store is named, or there is none. Every offset in it is the next record to read. A file is replaced whole and durably, in the
-form in which it was found, under a lock beside it.
-`},
+		{"stores", storesTopic()},
 	}
 }

@@ -80,6 +80,9 @@ func New(group, topic string) *Document {
 	return d
 }
 
+// newBare returns an empty document in the bare form. It is no valid file before it has an entry.
+func newBare() *Document { return &Document{index: map[int32]int{}, highest: offsets.None} }
+
 // Headered reports whether the file has headers and a count of its entries, and so can prove that it is whole. A bare one has
 // lines of partition and offset only.
 func (d *Document) Headered() bool { return d.headered }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,37 +18,39 @@ import (
 
 // Files is a store of gtoffset files below one folder. It is safe for concurrent use.
 type Files struct {
-	name   string // as given
-	root   string
-	holder string
-	hook   func(step string) error
-	wait   time.Duration // for a lock
+	name string // as given
+	root string
+	o    Options
+	wait time.Duration // for a lock
 
 	mu   sync.Mutex
 	held map[string]bool // lock files that we hold
 }
 
+var _ Store = (*Files)(nil)
+
 // Option changes how Files works.
-type Option func(*Files)
+type Option func(*Options)
 
 // WithHolder sets how this process describes itself in the lock files that it holds, for others to read. It must hold no
 // secrets. Process id and host are added.
-func WithHolder(text string) Option { return func(s *Files) { s.holder = text } }
+func WithHolder(text string) Option { return func(o *Options) { o.Holder = text } }
 
 // WithHook sets a function that is called directly before each step of a save (see Steps); its error fails the step. It is
 // there for tests of what a crash or a full disk leaves behind.
-func WithHook(hook func(step string) error) Option { return func(s *Files) { s.hook = hook } }
+func WithHook(hook func(step string) error) Option { return func(o *Options) { o.Hook = hook } }
 
 // Open returns the store below an existing folder, given as a path or as a file: URL. The error is ErrNoRoot, ErrRootIsFile,
 // ErrRootIsGroup, ErrRootURL or the system's. Neither Open nor any reading makes a file or folder.
 func Open(root string, options ...Option) (*Files, error) {
-	path, err := rootPath(root)
+	path, counts, err := rootPath(root)
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", root, err)
 	}
 	s := &Files{name: root, root: path, wait: time.Second, held: map[string]bool{}}
+	s.o.Counts = counts
 	for _, o := range options {
-		o(s)
+		o(&s.o)
 	}
 	if err := s.checkRoot(); err != nil {
 		return nil, err
@@ -80,31 +81,31 @@ func (s *Files) checkLevel() error {
 	return nil
 }
 
-// rootPath takes a path out of a file: URL.
-func rootPath(root string) (string, error) {
+// rootPath takes a path, and what the numbers mean, out of a path or a file: URL.
+func rootPath(root string) (string, Counts, error) {
 	if root == "" || strings.Contains(root, "\x00") {
-		return "", ErrRootURL
+		return "", CountsNext, ErrRootURL
 	}
 	if !strings.HasPrefix(root, "file:") {
-		return root, nil
+		return root, CountsNext, nil
 	}
-	u, err := url.Parse(root)
+	a, err := ParseAddress(root, nil)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrRootURL, err)
+		return "", CountsNext, fmt.Errorf("%w: %w", ErrRootURL, err)
 	}
-	if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", fmt.Errorf("%w: it has more than a path", ErrRootURL)
+	counts, err := a.Counts()
+	if err == nil {
+		err = a.Unused()
 	}
-	path := u.Path
-	if u.Opaque != "" {
-		if path, err = url.PathUnescape(u.Opaque); err != nil {
-			return "", fmt.Errorf("%w: %w", ErrRootURL, err)
-		}
+	switch {
+	case err != nil:
+		return "", CountsNext, fmt.Errorf("%w: %w", ErrRootURL, err)
+	case a.User != "" || a.HasHost() && (len(a.Hosts) > 1 || a.Hosts[0] != "localhost"):
+		return "", CountsNext, fmt.Errorf("%w: a folder is on this machine", ErrRootURL)
+	case a.Path == "":
+		return "", CountsNext, fmt.Errorf("%w: it has no path", ErrRootURL)
 	}
-	if path == "" {
-		return "", fmt.Errorf("%w: it has no path", ErrRootURL)
-	}
-	return path, nil
+	return a.Path, counts, nil
 }
 
 func (s *Files) checkRoot() error {
@@ -125,12 +126,22 @@ func (s *Files) checkRoot() error {
 // Name returns the store's root as it was given.
 func (s *Files) Name() string { return s.name }
 
-func (s *Files) step(name string) error {
-	if s.hook == nil {
-		return nil
-	}
-	return s.hook(name)
+// Can says that a file is replaced whole, under a lock, and keeps all that is known of an offset.
+func (s *Files) Can() Abilities {
+	return Abilities{Write: true, CompareAndSet: true, Atomic: OneTopic, Locks: true, Epochs: true, Identity: true, Times: true}
 }
+
+// Writer takes the locks of the topics' files: see Lock.
+func (s *Files) Writer(ctx context.Context, group string, topics []string) (Writer, error) {
+	l, err := s.Lock(ctx, group, topics)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Close does nothing: a folder is no connection.
+func (s *Files) Close() error { return nil }
 
 // Groups lists the groups that have a file, or a folder that cannot be looked into, and notes what was ignored.
 func (s *Files) Groups(ctx context.Context) (groups, notes []string, err error) {

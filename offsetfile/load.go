@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,7 +101,7 @@ func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 		for e := range r.doc.Entries() {
 			h.Entries[offsets.Key{Topic: p.topic, Partition: e.Partition}] = offsets.Entry{
 				Presence: offsets.Present,
-				Offset:   e.Offset,
+				Offset:   s.o.Counts.next(e.Offset),
 				Epoch:    e.Epoch,
 				TopicID:  or(e.TopicID, topicID),
 				Cluster:  or(e.Cluster, cluster),
@@ -155,8 +156,7 @@ func (s *Files) read(p place, salvage bool) reading {
 	if presence != offsets.Present {
 		return r
 	}
-	sum := sha256.Sum256(data)
-	r.token = hex.EncodeToString(sum[:])
+	r.token = tokenOf(data)
 
 	doc, problems, err := Salvage(data)
 	switch {
@@ -170,7 +170,16 @@ func (s *Files) read(p place, salvage bool) reading {
 		r.presence, r.reason = offsets.Unreadable, fmt.Sprintf("%s: %v", path, err)
 		return r
 	}
+	if s.o.Counts == CountsLast && doc.Headered() {
+		r.presence = offsets.WrongType
+		r.reason = path + ": it has headers, so its offsets are the next to read, not the last one processed: leave out ?counts=last"
+		return r
+	}
 	problems = append(problems, misplaced(doc, p)...)
+	for _, p := range s.o.Counts.problems(doc) {
+		problems = append(problems, p)
+		doc.Remove(p.Partition)
+	}
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	if len(problems) > 0 {
 		damage := &DamageError{problems}
@@ -189,6 +198,26 @@ func (s *Files) read(p place, salvage bool) reading {
 		r.saved = t
 	}
 	return r
+}
+
+// tokenOf stands for the content of a file.
+func tokenOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// problems finds the entry that has no next one.
+func (c Counts) problems(doc *Document) []Problem {
+	if c == CountsNext {
+		return nil
+	}
+	var problems []Problem
+	for e := range doc.Entries() {
+		if e.Offset == math.MaxInt64 {
+			problems = append(problems, Problem{Partition: e.Partition, Reason: fmt.Sprintf("partition %d: %d has no next one", e.Partition, e.Offset)})
+		}
+	}
+	return problems
 }
 
 // misplaced finds a file that says it belongs elsewhere: somebody copied or moved it.

@@ -41,7 +41,7 @@ func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Loc
 			err = errors.Join(err, l.Unlock())
 		}
 	}()
-	if err := s.step(StepLock); err != nil {
+	if err := s.o.step(StepLock); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.name, err)
 	}
 	targets := map[string]string{}
@@ -169,7 +169,7 @@ func (l *Locked) describeHolder(path string) {
 	if err != nil {
 		host = "this host"
 	}
-	writeHolder(path, fmt.Sprintf("%s (process %d on %s)\n", or(l.files.holder, "gtoffset"), os.Getpid(), host))
+	writeHolder(path, fmt.Sprintf("%s (process %d on %s)\n", or(l.files.o.Holder, "gtoffset"), os.Getpid(), host))
 }
 
 func writeHolder(path, text string) {

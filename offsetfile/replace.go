@@ -54,7 +54,7 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 		return fmt.Errorf("replace %s: it is %s", real, describeMode(old.Mode()))
 	}
 
-	if err := s.step(StepCreate); err != nil {
+	if err := s.o.step(StepCreate); err != nil {
 		return fmt.Errorf("create a temporary file in %s: %w", dir, err)
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
@@ -77,13 +77,13 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 	if err != nil {
 		return err
 	}
-	if err = s.step(StepWrite); err == nil {
+	if err = s.o.step(StepWrite); err == nil {
 		_, err = f.Write(data)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", real, withoutPath(err))
 	}
-	if err = s.step(StepSync); err == nil {
+	if err = s.o.step(StepSync); err == nil {
 		err = f.Sync()
 	}
 	if err != nil {
@@ -95,20 +95,20 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 	if err := check(); err != nil {
 		return err
 	}
-	if err = s.step(StepRename); err == nil {
+	if err = s.o.step(StepRename); err == nil {
 		err = os.Rename(temp, real)
 	}
 	if err != nil {
 		return fmt.Errorf("replace %s: %w", real, withoutPath(err))
 	}
 	renamed = true
-	if err = s.step(StepSyncFolder); err == nil {
+	if err = s.o.step(StepSyncFolder); err == nil {
 		err = syncFolder(dir)
 	}
 	if err != nil {
 		return &notDurable{fmt.Errorf("sync folder %s: %w", dir, withoutPath(err))}
 	}
-	_ = s.step(StepDone) // nothing is left that could fail
+	_ = s.o.step(StepDone) // nothing is left that could fail
 	return nil
 }
 

@@ -26,9 +26,9 @@ type Facts struct {
 // Result and Error filled in. A new offset of None removes the entry. seen is the look on which the changes rest: a topic whose
 // file has changed since, or was not readable then, is refused, and then nothing at all is written. The files are replaced one
 // by one; after one that fails, no other is tried. Written with an Error is a file that is in place, but whose folder could not
-// be synced: a power cut may take it back.
-func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets.Change, facts Facts) []offsets.Change {
-	changes = slices.Clone(changes)
+// be synced: a power cut may take it back. The look that comes back is seen with the tokens of what the files hold now.
+func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets.Change, facts Facts) ([]offsets.Change, offsets.Store) {
+	changes, now := slices.Clone(changes), renewed(seen)
 	byTopic := map[string][]int{} // what is to be written
 	keeps := map[string][]int{}   // what stays, in files that are made whole again
 	for i, c := range changes {
@@ -96,10 +96,13 @@ func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets
 			stopped = err.Error()
 			set(topic, offsets.Failed, stopped)
 			for _, i := range byTopic[topic] {
-				changes[i].Refused = errors.Is(err, errChanged)
+				changes[i].Refused = errors.Is(err, ErrChanged)
 			}
 		default:
 			set(topic, offsets.Written, "")
+		}
+		if err == nil || late != nil {
+			now.put(edits[topic].state())
 		}
 	}
 	for i := range changes { // told only now: nothing is "already there" in a run that was refused
@@ -107,7 +110,27 @@ func (l *Locked) Save(ctx context.Context, seen offsets.Store, changes []offsets
 			changes[i].Result = offsets.Already
 		}
 	}
-	return changes
+	now.Saved = facts.Now
+	return changes, now.Store
+}
+
+// seenStore is a look that a save brings up to date.
+type seenStore struct{ offsets.Store }
+
+// renewed copies a look, so that the caller's stays as it was.
+func renewed(seen offsets.Store) seenStore {
+	seen.Topics = slices.Clone(seen.Topics)
+	return seenStore{seen}
+}
+
+// put replaces what was seen of one topic.
+func (s *seenStore) put(t offsets.StoredTopic) {
+	i := slices.IndexFunc(s.Topics, func(o offsets.StoredTopic) bool { return o.Topic == t.Topic })
+	if i < 0 {
+		s.Topics = append(s.Topics, t)
+		return
+	}
+	s.Topics[i] = t
 }
 
 // Put records the next offsets of some partitions after they were processed: the one call of a job that holds the lock. Value
@@ -141,12 +164,20 @@ const pending offsets.Result = "pending"
 type edit struct {
 	place   place
 	doc     *Document
-	token   string // of the content that it rests on
+	token   string // of the content that it rests on, and of the new one once it is written
 	salvage bool
 	changed bool
+	counts  Counts
 }
 
-var errChanged = errors.New("it was changed since it was read, by another program")
+// state is what a look finds now.
+func (e *edit) state() offsets.StoredTopic {
+	t := offsets.StoredTopic{Topic: e.place.topic, Path: e.place.file(), Token: e.token, Highest: offsets.None}
+	if e.token != tokenAbsent {
+		t.Presence, t.Whole, t.Highest = offsets.Present, e.doc.Headered(), e.doc.Highest()
+	}
+	return t
+}
 
 // prepare reads a file and compares it with what was seen (nil: anything that is whole).
 func (l *Locked) prepare(topic string, seen *offsets.Store) (*edit, error) {
@@ -154,7 +185,7 @@ func (l *Locked) prepare(topic string, seen *offsets.Store) (*edit, error) {
 	if !ok {
 		return nil, fmt.Errorf("save topic %q of group %q: its lock is not held", topic, l.group)
 	}
-	e := &edit{place: p}
+	e := &edit{place: p, counts: l.files.o.Counts}
 	if seen != nil {
 		t, ok := seen.Topic(topic)
 		if !ok { // a look at all that there is does not name what there is not
@@ -170,9 +201,12 @@ func (l *Locked) prepare(topic string, seen *offsets.Store) (*edit, error) {
 	r := l.files.read(p, e.salvage)
 	switch {
 	case seen != nil && r.token != e.token:
-		return nil, fmt.Errorf("save %s: %w", p.file(), errChanged)
+		return nil, fmt.Errorf("save %s: %w", p.file(), ErrChanged)
 	case r.presence == offsets.Absent:
 		e.doc = New(p.group, p.topic)
+		if e.counts == CountsLast {
+			e.doc = newBare() // in a file with headers every offset is the next to read
+		}
 	case r.presence != offsets.Present:
 		return nil, fmt.Errorf("save %s: %s", p.file(), r.reason)
 	default:
@@ -188,12 +222,16 @@ func (e *edit) set(partition int32, v offsets.Value) error {
 		e.changed = e.doc.Remove(partition) || e.changed
 		return nil
 	}
+	held := e.counts.held(v.Offset)
+	if held < 0 && v.Offset >= 0 {
+		return fmt.Errorf("set partition %d to %d: there is no record before it, and the file counts the last one that was processed", partition, v.Offset)
+	}
 	old, found := e.doc.Entry(partition)
-	if found && old.Offset == v.Offset && old.Epoch == v.Epoch {
+	if found && old.Offset == held && old.Epoch == v.Epoch {
 		return nil
 	}
 	e.changed = true
-	return e.doc.Set(Entry{Partition: partition, Offset: v.Offset, Epoch: v.Epoch, TopicID: old.TopicID, Cluster: old.Cluster})
+	return e.doc.Set(Entry{Partition: partition, Offset: held, Epoch: v.Epoch, TopicID: old.TopicID, Cluster: old.Cluster})
 }
 
 // apply makes the changes with the given indexes, and marks those that change nothing.
@@ -263,12 +301,17 @@ func (l *Locked) write(e *edit, facts Facts) error {
 	if l.real {
 		removeTemps(e.place.topicFolder)
 	}
-	return l.files.replace(e.place.file(), e.doc.Bytes(), func() error {
+	data := e.doc.Bytes()
+	err := l.files.replace(e.place.file(), data, func() error {
 		if l.files.read(e.place, e.salvage).token != e.token {
-			return fmt.Errorf("save %s: %w", e.place.file(), errChanged)
+			return fmt.Errorf("save %s: %w", e.place.file(), ErrChanged)
 		}
 		return nil
 	})
+	if late := new(notDurable); err == nil || errors.As(err, &late) {
+		e.token = tokenOf(data)
+	}
+	return err
 }
 
 // removeTemps takes away what a save left that was killed. Under the lock nobody else has temporary files of ours.

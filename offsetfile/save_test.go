@@ -47,7 +47,8 @@ func apply(t testing.TB, s *Files, facts Facts, changes ...offsets.Change) []off
 	t.Helper()
 	l, h := lock(t, s, changes, false)
 	defer l.Unlock()
-	return l.Save(t.Context(), h.Store, changes, facts)
+	saved, _ := l.Save(t.Context(), h.Store, changes, facts)
+	return saved
 }
 
 func lock(t testing.TB, s *Files, changes []offsets.Change, salvage bool) (*Locked, Holding) {
@@ -163,7 +164,7 @@ func TestSaveOfWhatALookAtAllDidNotFind(t *testing.T) {
 			defer l.Unlock()
 			seen := load(t, s, "g", nil, false)
 			between(t, root)
-			got := l.Save(t.Context(), seen.Store, []offsets.Change{change("t", 0, -1, 3)}, Facts{Now: now})
+			got, _ := l.Save(t.Context(), seen.Store, []offsets.Change{change("t", 0, -1, 3)}, Facts{Now: now})
 			want, file := "t 0 written", "# gtoffset 1\n# group g\n# topic t\n# saved 2026-11-30T01:02:03.004Z\n0 3\n# entries 1\n"
 			if name == "made meanwhile" {
 				want, file = "t 0 not-tried", "0 600\n"
@@ -188,7 +189,7 @@ func TestSaveAfterSalvage(t *testing.T) {
 	keep.Verdict = offsets.Keep
 	changes := []offsets.Change{change("cut", 2, -1, 3), change("empty", 0, -1, 4), keep}
 	l, h := lock(t, s, changes, true)
-	got := l.Save(t.Context(), h.Store, changes, Facts{})
+	got, _ := l.Save(t.Context(), h.Store, changes, Facts{})
 	if err := l.Unlock(); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestSaveRefuses(t *testing.T) {
 			defer l.Unlock()
 			tt.before(t, path)
 			want, _ := os.ReadFile(path)
-			got := l.Save(t.Context(), h.Store, changes, Facts{})
+			got, _ := l.Save(t.Context(), h.Store, changes, Facts{})
 			if results(got) != "a 0 not-tried, t 0 not-tried" || got[1].Verdict != offsets.Refuse || !strings.Contains(got[1].Error, tt.reason) {
 				t.Errorf("got %+v, want reason %q", got, tt.reason)
 			}
@@ -274,7 +275,7 @@ func TestSaveUnlocked(t *testing.T) {
 	if err := l.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Save(t.Context(), h.Store, []offsets.Change{change("t", 0, 5, 6)}, Facts{}); got[0].Result != offsets.NotTried {
+	if got, _ := l.Save(t.Context(), h.Store, []offsets.Change{change("t", 0, 5, 6)}, Facts{}); got[0].Result != offsets.NotTried {
 		t.Errorf("got %+v", got)
 	}
 	if err := l.Unlock(); err != nil {
@@ -290,7 +291,7 @@ func TestSaveCancelled(t *testing.T) {
 	defer l.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := l.Save(ctx, h.Store, changes, Facts{}); got[0].Result != offsets.NotTried || read(t, path) != "0 5\n" {
+	if got, _ := l.Save(ctx, h.Store, changes, Facts{}); got[0].Result != offsets.NotTried || read(t, path) != "0 5\n" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -468,7 +469,7 @@ func TestConcurrentSavers(t *testing.T) {
 					t.Error(err)
 				}
 				c := change("t", i, 0, h.Entries[key].Offset+1)
-				got := l.Save(t.Context(), h.Store, []offsets.Change{c}, Facts{Now: now})
+				got, _ := l.Save(t.Context(), h.Store, []offsets.Change{c}, Facts{Now: now})
 				if got[0].Result != offsets.Written {
 					t.Errorf("got %+v", got[0])
 				}

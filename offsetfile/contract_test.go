@@ -1,0 +1,91 @@
+package offsetfile_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
+)
+
+func TestFilesContract(t *testing.T) {
+	root := t.TempDir()
+	at := func(group, topic string) string { return filepath.Join(root, group, topic, "gtoffset") }
+	service := storetest.Service{
+		OneBadAll: true,
+		Open: func(t testing.TB, g storetest.Given) offsetfile.Store {
+			t.Helper()
+			s, err := offsetfile.Open("file:"+root+"?"+g.Params, offsetfile.WithHook(g.Options.Hook))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		Peek: func(t testing.TB, group, topic string, partition int32) string {
+			t.Helper()
+			data, err := os.ReadFile(at(group, topic))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(data)) {
+				if words := strings.Fields(line); words[0] == strconv.Itoa(int(partition)) {
+					return words[1]
+				}
+			}
+			return ""
+		},
+		Poke: func(t testing.TB, group, topic string, partition int32, text string) {
+			t.Helper()
+			data, err := os.ReadFile(at(group, topic))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(data), "\n")
+			i := len(lines) - 2 // before the count
+			lines[i] = fmt.Sprintf("%d %s\n%s", partition, text, lines[i])
+			if err := os.WriteFile(at(group, topic), []byte(strings.Join(lines, "")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		Missing: func(t testing.TB) offsetfile.Store {
+			t.Helper()
+			gone := filepath.Join(t.TempDir(), "gone")
+			if err := os.Mkdir(gone, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s, err := offsetfile.Open(gone)
+			if err := errors.Join(err, os.Remove(gone)); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		},
+		Broken: map[offsets.Presence]func(testing.TB, string, string){
+			offsets.WrongType: func(t testing.TB, group, topic string) {
+				t.Helper()
+				if err := os.MkdirAll(at(group, topic), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			},
+			offsets.Unreadable: func(t testing.TB, group, topic string) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at(group, topic)), 0o755), os.Symlink("nowhere", at(group, topic))); err != nil {
+					t.Fatal(err)
+				}
+			},
+			offsets.Empty: func(t testing.TB, group, topic string) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(at(group, topic)), 0o755), os.WriteFile(at(group, topic), nil, fs.FileMode(0o644))); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+	}
+	storetest.Run(t, service)
+}

@@ -1,0 +1,112 @@
+package offsetfile
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"syscall"
+	"time"
+)
+
+// How long a store that is away is waited for between two tries, and how long one try may take at least.
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = time.Second
+	leastTry   = 5 * time.Second
+)
+
+// Retry calls try until it ends with anything but a store that is away, with growing pauses, and with a deadline of its own for each
+// call, so that one silence does not take all the time. When the context's deadline comes first, the error is an *AwayError with the
+// last cause. It is what [Over] does with a [Table]; a store that implements Store itself calls it around each request that may be repeated.
+func Retry(ctx context.Context, store string, o Options, what string, try func(context.Context) error) error {
+	pause := firstPause
+	for tries := 1; ; tries++ {
+		err := once(ctx, try)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(ctx.Err(), context.Canceled):
+			return ctx.Err()
+		case hopeless(err):
+			return &AwayError{Store: store, Tries: tries, Err: cause(err)}
+		case !IsAway(err):
+			return named(store, err)
+		}
+		if o.Log != nil {
+			o.Log.Debug("store is away", "store", store, "request", what, "try", tries, "error", err)
+		}
+		wait := pause/2 + rand.N(pause/2)
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
+			return &AwayError{Store: store, Tries: tries, Err: cause(err)}
+		}
+		select {
+		case <-ctx.Done():
+			return &AwayError{Store: store, Tries: tries, Err: cause(err)}
+		case <-time.After(wait):
+		}
+		pause = min(2*pause, mostPause)
+	}
+}
+
+// once makes one try, with a third of the time that is left, or leastTry if that is more.
+func once(ctx context.Context, try func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, max(leastTry, time.Until(deadline)/3))
+		defer cancel()
+	}
+	return try(ctx)
+}
+
+// IsAway reports whether an error means that the service could not be reached, hung up, or did not answer in time.
+func IsAway(err error) bool {
+	var away *AwayError
+	var network net.Error
+	return errors.As(err, &away) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// hopeless reports whether there is no use in another try: a name that nobody has, a certificate that is not trusted, a port that
+// speaks another protocol.
+func hopeless(err error) bool {
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	return errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert)
+}
+
+// neverSent reports whether the request cannot have reached the service: nobody answered the call.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// cause takes the marker off.
+func cause(err error) error {
+	var away *AwayError
+	if errors.As(err, &away) {
+		return away.Err
+	}
+	return err
+}
+
+// named puts the store's name into the errors that want it.
+func named(store string, err error) error {
+	var credentials *CredentialsError
+	var nothing *NothingError
+	switch {
+	case errors.As(err, &credentials) && credentials.Store == "":
+		return &CredentialsError{Store: store, Err: credentials.Err}
+	case errors.As(err, &nothing) && nothing.Store == "":
+		return &NothingError{Store: store, Looked: nothing.Looked, Hint: nothing.Hint}
+	}
+	return err
+}
