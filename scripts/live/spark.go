@@ -23,13 +23,12 @@ func SparkJars(ctx context.Context) (string, error) {
 	return dir, nil
 }
 
-// SparkJava is the command that runs a main class of the folder classes with Spark's jars.
+// SparkJava is the command that runs a main class of the folder classes, where a log4j2.properties may lie, with Spark's jars.
 func SparkJava(jars, classes, class string, args ...string) *exec.Cmd {
 	return exec.Command("java", append([]string{
 		"-Xmx640m", // Spark refuses to start below 450 MB that it can use
 		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", // Spark's block manager looks in there
-		"-Dlog4j2.level=WARN",
 		"-cp", classes + ":" + filepath.Join(jars, "*"), class,
 	}, args...)...)
 }

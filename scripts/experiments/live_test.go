@@ -1,0 +1,38 @@
+//go:build live
+
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestShort does every experiment in its short form. Each holds what describe foretold against what happened.
+func TestShort(t *testing.T) {
+	l, err := open(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	for _, e := range experiments() {
+		t.Run(e.number, func(t *testing.T) {
+			s, err := e.do(t.Context(), l, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Log("\n" + e.table(s))
+			for _, r := range s.Trials {
+				checkShort(t, e, r)
+			}
+		})
+	}
+}
+
+// checkShort holds a trial to what the paper says, where the moment of the stop leaves no choice.
+func checkShort(t *testing.T, e experiment, r row) {
+	t.Helper()
+	sure := []string{graceful, killed, killedBetween}
+	if slices.Contains(sure, r.Stop) && e.paper != nil && !e.paper(r).holds {
+		t.Errorf("got %+v, the paper: %s", r, e.paper(r).text)
+	}
+}
