@@ -18,6 +18,7 @@ type lane struct {
 	link *wire.Link
 	part int32 // bytes a partition, in one fetch
 	last int   // bytes of the last answer
+	far  int   // full answers in a row that were waited for
 
 	asked map[*part]bool // in the fetch under way
 	wake  chan struct{}
@@ -33,7 +34,8 @@ const (
 	partBytesFar = 4 << 20
 	fetchParts   = 8 // a fetch is as large as this many full partitions
 	leastFetch   = 64 << 10
-	farTrip      = 4 * time.Millisecond
+	farWait      = 4 * time.Millisecond // until an answer begins
+	farTimes     = 3                    // a busy broker may be late once
 )
 
 // fetchWait is how long a broker waits for records where there are none; silence is how much longer its answer may take.
@@ -153,7 +155,7 @@ func (l *lane) fetch(ctx context.Context, parts []*part, memory []byte) error {
 	if err != nil {
 		return err
 	}
-	a, memory, err := l.link.Exchange(ctx, fetchWait+silence, q, memory)
+	a, memory, err := l.link.Exchange(ctx, fetchWait+silence, q, memory, int(q.MaxBytes)+leastFetch)
 	if err != nil {
 		return err
 	}
@@ -241,9 +243,17 @@ func (l *lane) take(ctx context.Context, parts []*part, a *kmsg.FetchResponse, m
 
 // grow asks for more where answers are full and the line is long.
 func (l *lane) grow(full bool, parts int) {
-	if !full || l.link.RoundTrip() < farTrip {
+	if !full {
 		return
 	}
+	l.far++
+	if l.link.Waited() < farWait {
+		l.far = 0
+	}
+	if l.far < farTimes {
+		return
+	}
+	l.far = 0
 	l.r.mu.Lock()
 	defer l.r.mu.Unlock()
 	most := max(partBytesFar, l.share()/2/max(parts, 1)) // few partitions may have more each

@@ -19,8 +19,9 @@ type conn struct {
 	pc       *protocol.Conn
 	versions Versions // nil until the broker has told
 	lastID   int32
-	worked   bool      // it has answered before
-	renew    time.Time // authenticate again from here on; zero: never
+	worked   bool          // it has answered before
+	waited   time.Duration // in the last exchange, until something came
+	renew    time.Time     // authenticate again from here on; zero: never
 }
 
 // dial connects to addr ("host:port") and shakes hands as cfg asks: TCP, TLS, and with SASL also ApiVersions and the

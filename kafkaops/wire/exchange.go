@@ -28,7 +28,8 @@ type batch struct {
 	firstID  int32
 	requests []kmsg.Request
 	answers  []kmsg.Response
-	memory   []byte             // where the bytes of the first answer go, as far as it reaches
+	memory   []byte             // where the bytes of the first answer go, if they fit
+	expected int                // bytes that the first answer may have without surprise
 	progress func()             // called as the answer comes in
 	answered func(kmsg.Request) // called after each answer
 }
@@ -66,10 +67,11 @@ func (b *batch) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	for i, q := range b.requests {
 		// Read even if the write failed: a peer that refused us (a TLS alert) said why before it hung up.
 		var memory []byte
+		expected := 0
 		if i == 0 {
-			memory = b.memory
+			memory, expected = b.memory, b.expected
 		}
-		r, body, err := readAnswer(rw, q, b.firstID+int32(i), memory, b.progress)
+		r, body, err := readAnswer(rw, q, b.firstID+int32(i), memory, expected, b.progress)
 		if i == 0 {
 			b.memory = body
 		}
@@ -87,7 +89,7 @@ func (b *batch) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 
 // readAnswer reads one answer. Its bytes go into memory, or into more if that is too small, and are returned: the answer may
 // refer to them.
-func readAnswer(r io.Reader, q kmsg.Request, id int32, memory []byte, progress func()) (a kmsg.Response, bytes []byte, err error) {
+func readAnswer(r io.Reader, q kmsg.Request, id int32, memory []byte, expected int, progress func()) (a kmsg.Response, bytes []byte, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:4]); err != nil {
 		return nil, memory, err
@@ -102,7 +104,8 @@ func readAnswer(r io.Reader, q kmsg.Request, id int32, memory []byte, progress f
 	if got := int32(binary.BigEndian.Uint32(head[4:])); got != id {
 		return nil, memory, fmt.Errorf("answer %d to request %d", got, id)
 	}
-	bytes, err = readBody(r, int(size-4), memory, progress)
+	progress()
+	bytes, err = readBody(r, int(size-4), memory, expected, progress)
 	if err != nil {
 		return nil, bytes, err
 	}
@@ -119,10 +122,13 @@ func readAnswer(r io.Reader, q kmsg.Request, id int32, memory []byte, progress f
 	return a, bytes, nil
 }
 
-// readBody takes memory as bytes come, not as the length promises; but first what is given.
-func readBody(r io.Reader, size int, memory []byte, progress func()) ([]byte, error) {
+// readBody takes memory as bytes come, not as the length promises, unless that many were expected.
+func readBody(r io.Reader, size int, memory []byte, expected int, progress func()) ([]byte, error) {
 	const step = 1 << 20
 	body := memory[:0]
+	if size > cap(body) && size <= expected {
+		body = make([]byte, 0, min(size+size/8, expected)) // the next one may be a little larger
+	}
 	for len(body) < size {
 		body = slices.Grow(body, min(size-len(body), max(len(body), step)))
 		n, err := io.ReadFull(r, body[len(body):min(size, cap(body), len(body)+step)])
@@ -175,12 +181,13 @@ func skipTags(b []byte) ([]byte, error) {
 // exchange sends the requests back to back and reads the answers in order: one round trip. Answers that came before an error
 // are returned with it. Without answers for limit the exchange is over; limit 0 keeps to the context's deadline.
 func (c *conn) exchange(ctx context.Context, limit time.Duration, requests ...kmsg.Request) ([]kmsg.Response, error) {
-	answers, _, err := c.exchangeInto(ctx, limit, nil, requests...)
+	answers, _, err := c.exchangeInto(ctx, limit, nil, 0, requests...)
 	return answers, err
 }
 
-// exchangeInto is exchange with memory for the first answer, which may refer to it. It returns the memory, which may have grown.
-func (c *conn) exchangeInto(ctx context.Context, limit time.Duration, memory []byte, requests ...kmsg.Request) ([]kmsg.Response, []byte, error) {
+// exchangeInto is exchange with memory for the first answer, which may refer to it, and with the size that it may have without
+// surprise. It returns the answer's bytes, which lie in the memory given if they fit.
+func (c *conn) exchangeInto(ctx context.Context, limit time.Duration, memory []byte, expected int, requests ...kmsg.Request) ([]kmsg.Response, []byte, error) {
 	end, ok := ctx.Deadline()
 	if !ok && limit == 0 {
 		panic("wire: exchange without a deadline") // dial and Do set one
@@ -206,7 +213,14 @@ func (c *conn) exchangeInto(ctx context.Context, limit time.Duration, memory []b
 		}
 	}()
 	start := time.Now()
-	b := &batch{clientID: c.cfg.ClientID, firstID: c.lastID + 1, requests: requests, memory: memory, progress: renew}
+	b := &batch{clientID: c.cfg.ClientID, firstID: c.lastID + 1, requests: requests, memory: memory, expected: expected}
+	c.waited = 0
+	b.progress = func() {
+		if c.waited == 0 {
+			c.waited = time.Since(start)
+		}
+		renew()
+	}
 	b.answered = func(q kmsg.Request) {
 		c.worked = true
 		if c.cfg.Log != nil {

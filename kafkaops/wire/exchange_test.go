@@ -26,18 +26,18 @@ func TestReadAnswer(t *testing.T) {
 	nothing := func() {}
 	q := metadata12()
 	whole := frame(7, append([]byte{0}, q.ResponseKind().AppendTo(nil)...))
-	if _, _, err := readAnswer(bytes.NewReader(whole), q, 7, nil, nothing); err != nil {
+	if _, _, err := readAnswer(bytes.NewReader(whole), q, 7, nil, 0, nothing); err != nil {
 		t.Errorf("whole answer: %v", err)
 	}
 	tagged := frame(7, append([]byte{2, 9, 3, 'a', 'b', 'c', 5, 0}, q.ResponseKind().AppendTo(nil)...))
-	if _, _, err := readAnswer(bytes.NewReader(tagged), q, 7, nil, nothing); err != nil {
+	if _, _, err := readAnswer(bytes.NewReader(tagged), q, 7, nil, 0, nothing); err != nil {
 		t.Errorf("with tags in the header: %v", err)
 	}
-	if _, _, err := readAnswer(bytes.NewReader(whole), q, 8, nil, nothing); err == nil {
+	if _, _, err := readAnswer(bytes.NewReader(whole), q, 8, nil, 0, nothing); err == nil {
 		t.Error("the answer to another request was taken")
 	}
 	for n := range len(whole) {
-		_, _, err := readAnswer(bytes.NewReader(whole[:n]), q, 7, nil, nothing)
+		_, _, err := readAnswer(bytes.NewReader(whole[:n]), q, 7, nil, 0, nothing)
 		if err == nil || n > 0 && errors.Is(err, io.EOF) {
 			t.Errorf("cut at %d: %v", n, err)
 		}
@@ -47,7 +47,7 @@ func TestReadAnswer(t *testing.T) {
 		tls   bool
 		http  bool
 	}{"TLS alert": {"\x15\x03\x03\x00\x02\x02", true, false}, "HTTP": {"HTTP/1.1", false, true}, "nonsense": {"\xff\xff\xff\xff", false, false}, "too short": {"\x00\x00\x00\x03", false, false}} {
-		_, _, err := readAnswer(bytes.NewReader([]byte(x.first)), q, 7, nil, nothing)
+		_, _, err := readAnswer(bytes.NewReader([]byte(x.first)), q, 7, nil, 0, nothing)
 		var f FrameError
 		if !errors.As(err, &f) || f.TLS() != x.tls || f.HTTP() != x.http {
 			t.Errorf("%s: %v", name, err)
@@ -60,11 +60,11 @@ func TestLyingLengthTakesNoMemory(t *testing.T) {
 	head := binary.BigEndian.AppendUint32(nil, 200<<20)
 	lie := append(head, 0, 0, 0, 7, 1, 2, 3)
 	n := testing.AllocsPerRun(1, func() {
-		if _, _, err := readAnswer(bytes.NewReader(lie), metadata12(), 7, nil, func() {}); err == nil {
+		if _, _, err := readAnswer(bytes.NewReader(lie), metadata12(), 7, nil, 0, func() {}); err == nil {
 			t.Error("taken for whole")
 		}
 	})
-	body, err := readBody(bytes.NewReader(lie[8:]), 200<<20, nil, func() {})
+	body, err := readBody(bytes.NewReader(lie[8:]), 200<<20, nil, 0, func() {})
 	if err == nil || cap(body) > 2<<20 || n > 50 {
 		t.Errorf("%v, capacity %d, %v allocations", err, cap(body), n)
 	}
@@ -108,7 +108,7 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 		q := kmsg.RequestForKey(key)
 		q.SetVersion(min(max(version, r.Min), r.Max))
-		a, _, err := readAnswer(bytes.NewReader(b), q, 7, nil, func() {})
+		a, _, err := readAnswer(bytes.NewReader(b), q, 7, nil, 0, func() {})
 		if (a == nil) == (err == nil) {
 			t.Errorf("%v and %v", a, err)
 		}

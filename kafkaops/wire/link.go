@@ -12,7 +12,6 @@ import (
 type Link struct {
 	client *Client
 	conn   *conn
-	trip   time.Duration
 }
 
 // Dial opens a link to a broker that Metadata has named. The error is an *Error.
@@ -38,8 +37,6 @@ func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Link{client: c, conn: k}
-	began := time.Now()
 	answers, err := k.exchange(limited, 0, kmsg.NewPtrApiVersionsRequest())
 	if err == nil {
 		err = k.learn(answers[0])
@@ -48,8 +45,7 @@ func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
 		k.close()
 		return nil, k.fail(ctx, StageHello, err)
 	}
-	l.trip = time.Since(began)
-	return l, nil
+	return &Link{client: c, conn: k}, nil
 }
 
 // within makes a context that ends with Close, too.
@@ -65,12 +61,13 @@ func (l *Link) Versions() Versions { return l.conn.versions }
 // Broker is the broker's id.
 func (l *Link) Broker() int32 { return l.conn.broker }
 
-// RoundTrip is how long a small exchange took when the link was opened.
-func (l *Link) RoundTrip() time.Duration { return l.trip }
+// Waited is how long it took in the last exchange until the answer began to come.
+func (l *Link) Waited() time.Duration { return l.conn.waited }
 
-// Exchange sends one request, whose version is set, and returns the answer. It may refer to the bytes that came over the wire;
-// these lie in memory, or in more if that is too small, and are returned. Each silence is bounded by limit. The error is an *Error.
-func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request, memory []byte) (a kmsg.Response, bytes []byte, err error) {
+// Exchange sends one request, whose version is set, and returns the answer. It may refer to the bytes that came over the wire,
+// which are returned, too: they lie in memory if they fit. For up to expected bytes memory is taken at once, for more as they come.
+// Each silence is bounded by limit. The error is an *Error.
+func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request, memory []byte, expected int) (a kmsg.Response, bytes []byte, err error) {
 	ctx, cancel := l.client.within(ctx)
 	defer cancel()
 	k := l.conn
@@ -79,7 +76,7 @@ func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request
 			return nil, memory, err
 		}
 	}
-	answers, bytes, failed := k.exchangeInto(ctx, limit, memory, q)
+	answers, bytes, failed := k.exchangeInto(ctx, limit, memory, expected, q)
 	if failed != nil {
 		k.close()
 		e := k.fail(ctx, StageExchange, failed)

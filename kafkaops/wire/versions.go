@@ -27,6 +27,7 @@ const (
 	ApiVersions           int16 = 18
 	InitProducerID        int16 = 22
 	OffsetForLeaderEpoch  int16 = 23
+	DescribeConfigs       int16 = 32
 	SaslAuthenticate      int16 = 36
 	DeleteGroups          int16 = 42
 	OffsetDelete          int16 = 47
@@ -67,6 +68,8 @@ func ours(key int16) (r Range, since string, ok bool) {
 		return Range{0, 2}, "1.0", true
 	case OffsetForLeaderEpoch:
 		return Range{2, 4}, "2.1", true
+	case DescribeConfigs: // 1: sources of values, 4: flexible
+		return Range{0, 4}, "0.11", true
 	case DeleteGroups:
 		return Range{0, 2}, "1.1", true
 	case OffsetDelete:
