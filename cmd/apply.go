@@ -31,6 +31,7 @@ type road struct {
 	noBackup  bool
 	why       string
 	document  bool // the rows come from a document, and those that are gone are refused one by one
+	stable    bool // what belongs to open transactions is not there yet
 
 	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
 	// plan's.
@@ -171,7 +172,7 @@ const settleTime = 500 * time.Millisecond
 
 // firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
 func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
-	o := lookOptions{salvage: w.road.salvage}
+	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage}
 	shot, err := w.g.look(ctx, w.scope, o)
 	if err != nil {
 		return shot, err
@@ -275,7 +276,7 @@ func (w *writing) freshLook(ctx context.Context) error {
 	if err := w.lock(ctx); err != nil {
 		return err
 	}
-	o := lookOptions{salvage: w.road.salvage}
+	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage}
 	if w.plan.Has(func(c *offsets.Change) bool { return c.Verdict == offsets.Write && c.Condition == offsets.High }) {
 		o.settle = settleTime
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gtoffset/kafkaops/records"
 	"gtoffset/kafkaops/wire"
 	"gtoffset/offsetfile"
 	"gtoffset/output"
@@ -138,6 +139,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
 	case errors.As(err, &locked):
 		return problem{code: exitRefused, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
+	case ofRecords(err) != nil:
+		return *ofRecords(err)
 	case errors.As(err, &broker):
 		return problem{code: exitUnreachable, text: err.Error(), hint: broker.Hint}
 	case errors.Is(err, context.DeadlineExceeded):
@@ -149,6 +152,29 @@ func explain(ctx context.Context, err error) problem {
 	default:
 		return problem{code: exitFailed, text: err.Error()}
 	}
+}
+
+// ofRecords is the part of the map that is about reading records again, and writing copies of them; nil for anything else.
+func ofRecords(err error) *problem {
+	var expired *records.ExpiredError
+	var cut *records.TruncatedError
+	var gone *records.GoneError
+	var damaged *records.DamagedError
+	var large *records.TooLargeError
+	var refused *records.RefusedError
+	var written *records.WriteError
+	var unreachable *records.UnreachableError
+	switch {
+	case errors.As(err, &expired):
+		return &problem{code: exitPartly, text: err.Error(), hint: "--expired skip reads what is left"}
+	case errors.As(err, &damaged):
+		return &problem{code: exitPartly, text: err.Error(), hint: fmt.Sprintf("-t %s names partitions without it; --from with an offset behind it passes it over", quote(damaged.Topic))}
+	case errors.As(err, &cut), errors.As(err, &gone), errors.As(err, &large), errors.As(err, &refused), errors.As(err, &written):
+		return &problem{code: exitPartly, text: err.Error()}
+	case errors.As(err, &unreachable):
+		return &problem{code: exitUnreachable, text: err.Error(), hint: "run it again when the broker is back"}
+	}
+	return nil
 }
 
 // finish prints what went wrong and returns the exit code.

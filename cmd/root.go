@@ -140,6 +140,7 @@ func commands(root *cobra.Command) []command {
 		{"export", "Write the commits, or the stored offsets, as a document", newExport},
 		{"import", "Write what a document, a backup, a plan or a folder of gtoffset files says", newImport},
 		{"delete", "Remove commits, or a whole group, from Kafka", newDelete},
+		{"replay", "Read records again: to stdout, into a command, or to a topic", newReplay},
 		{"wait", "Return when groups are empty, or have caught up", newWait},
 		{"backups", "List the backups, or remove old ones", newBackups},
 		{"completion", "Print the script that completes commands in bash, zsh, fish or powershell", func(g *global) *cobra.Command { return newCompletion(g, root) }},

@@ -29,6 +29,7 @@ func (b Bound) side() (side Side, ok bool) {
 type ReplayPolicy struct {
 	From, Until Bound
 	SkipExpired bool                    // what has expired of a range is left out by choice
+	Follow      bool                    // there is no end: Until is where the partition ends now
 	Named       func(topic string) bool // the topic was named, so that one which is gone is a mistake
 	Resume      map[Key]Entry           // how far an earlier run has come, where it kept that; nil: nothing is kept
 	ResumeName  string                  // where
@@ -47,6 +48,7 @@ type Stretch struct {
 	Expired   int64     // records before From that are lost for good, and left out by choice
 	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
+	Follow    bool      // what is written later is read, too
 }
 
 // Distance is how many offsets the stretch spans: at most so many records.
@@ -163,6 +165,9 @@ func (st *Stretch) nothing(why string) Stretch {
 func (st *Stretch) bounded(r Row, p ReplayPolicy) Stretch {
 	limit := r.Range.limit()
 	has := fmt.Sprintf("the range is %d..%d", r.Range.Earliest, r.Range.End)
+	if p.Follow && st.From <= r.Range.End {
+		st.Follow, st.Until = true, max(st.From, limit)
+	}
 	switch {
 	case st.From > r.Range.End:
 		st.High = true
@@ -175,7 +180,7 @@ func (st *Stretch) bounded(r Row, p ReplayPolicy) Stretch {
 		return st.nothing(fmt.Sprintf("starts at %d, beyond the last stable offset %d: nothing to read yet", st.From, limit))
 	case st.From > st.Until:
 		return st.nothing(fmt.Sprintf("starts at %d, and ends at %d already: nothing to read", st.From, st.Until))
-	case st.From == st.Until:
+	case st.From == st.Until && !st.Follow:
 		return st.nothing("nothing to read")
 	}
 	if gone := min(r.Range.Earliest, st.Until) - st.From; gone > 0 {
@@ -185,7 +190,7 @@ func (st *Stretch) bounded(r Row, p ReplayPolicy) Stretch {
 		}
 		st.From += gone
 		st.Expired, st.Reason = gone, why+", left out by choice"
-		if st.From == st.Until {
+		if st.From == st.Until && !st.Follow {
 			return st.nothing("nothing of it is left to read")
 		}
 	}
@@ -223,8 +228,11 @@ func ReplayPlan(s Snapshot, g Group, stretches []Stretch) Plan {
 		c.TopicID = cmp.Or(c.TopicID, st.TopicID)
 		c.Verdict, c.Reason, c.Choice = st.Verdict, st.Reason, st.Choice
 		if st.Verdict == Write {
-			c.New = Value{Offset: st.Until, Epoch: None}
+			c.New, c.Rewrite = Value{Offset: st.Until, Epoch: None}, st.Follow
 			c.Reason = "read again: up to " + Thousands(st.Distance()) + " records"
+			if st.Follow {
+				c.Reason += ", and what is written later"
+			}
 			if st.Reason != "" {
 				c.Reason += "; " + st.Reason
 			}
@@ -283,3 +291,63 @@ type BatchLimits struct {
 func (l BatchLimits) Take(records, bytes, size int64) bool {
 	return records == 0 || records < l.Records && bytes+size <= l.Bytes
 }
+
+// CopyTarget is what is known of the topic that records are copied to.
+type CopyTarget struct {
+	Name      string
+	Topic     Topic
+	Retention Retention
+	Young     map[Key]Found // by partition of the source, the first record that the target would keep; nil: it keeps them all
+	NoKey     []Key         // partitions of the source in which a record without a key was seen
+	Same      bool          // it may be the topic that is read
+}
+
+// CheckCopy says why copies could not stand in the target: each reason with the flag that decides otherwise, "" if none does. Copies go
+// to the partition of the same number.
+func CheckCopy(stretches []Stretch, t CopyTarget) []Doubt {
+	var doubts []Doubt
+	say := func(choice, format string, args ...any) { doubts = append(doubts, Doubt{fmt.Sprintf(format, args...), choice}) }
+	missing := int32(None)
+	same := false
+	for _, s := range stretches {
+		if s.Verdict != Write {
+			continue
+		}
+		if same = same || s.Topic == t.Name; int(s.Partition) >= len(t.Topic.Ranges) {
+			missing = max(missing, s.Partition)
+		}
+		young, asked := t.Young[s.Key]
+		switch {
+		case !asked:
+		case young.Reason != "":
+			say("", "%s: how old its records are is unknown: %s", s.Key, young.Reason)
+		case young.Offset == None:
+			say("", "%s: all records to be read are older than %q keeps them (retention.ms %d)", s.Key, t.Name, t.Retention.Millis)
+		case young.Offset > s.From:
+			say("", "%s: up to %s records are older than %q keeps them (retention.ms %d)", s.Key, Thousands(min(young.Offset, s.Until)-s.From), t.Name, t.Retention.Millis)
+		}
+	}
+	if same && !t.Same {
+		say("--same-topic", "%q is the topic that is read", t.Name)
+	}
+	if missing != None {
+		say("", "%q has %s, and partition %d is to be copied", t.Name, Plural(len(t.Topic.Ranges), "partition"), missing)
+	}
+	if len(t.NoKey) > 0 {
+		say("", "%q is compacted and takes no record without a key, and %s has such", t.Name, t.NoKey[0])
+	}
+	return doubts
+}
+
+// Doubt is a reason to refuse something, with the flag that decides otherwise.
+type Doubt struct {
+	Reason, Choice string
+}
+
+// Bound reports whether the retention drops records by their age, and after how many milliseconds.
+func (r Retention) Bound() (millis int64, ok bool) {
+	return r.Millis, r.Reason == "" && r.deletes() && r.Millis != Forever
+}
+
+// Compacts reports whether only the last record of each key stays.
+func (r Retention) Compacts() bool { return r.Reason == "" && r.compacts() }

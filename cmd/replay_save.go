@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+)
+
+// alongTheRoad takes the one road, once, for all that will be saved: its plan ends where the replay is to end.
+func (r *replay) alongTheRoad(ctx context.Context) error {
+	o := r.o
+	sc := &o.scope
+	if o.saveAs != "" {
+		sc = &scope{}
+		for _, s := range r.stretches {
+			sc.add(o.saveAs, s.Key)
+		}
+		sc.settle()
+		if len(sc.groups) == 0 {
+			return r.leftOut()
+		}
+	}
+	o.road.stable = o.committed()
+	o.road.long = r.saving
+	err := r.g.apply(ctx, sc, o.road, func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		group, _ := shot.Group(o.keeper())
+		from, resume := shot, map[offsets.Key]offsets.Entry(nil)
+		if o.saveAs != "" {
+			from, resume = r.shot, map[offsets.Key]offsets.Entry{}
+			for _, row := range group.Rows {
+				resume[row.Key] = row.Stored
+			}
+		}
+		var err error
+		if r.stretches, err = r.decide(ctx, from, resume); err != nil {
+			return offsets.Plan{}, err
+		}
+		r.shot.Origin = shot.Origin
+		return offsets.ReplayPlan(shot, group, r.stretches), nil
+	})
+	return errors.Join(err, r.missing())
+}
+
+// saving reads and saves, batch by batch, and leaves in the plan how far it came.
+func (r *replay) saving(ctx context.Context, w *writing) error {
+	planned := w.plan
+	r.follow(planned)
+	group, _ := w.fresh.Group(r.o.keeper())
+	k := &keeping{w: w, seen: *group.Store, writer: w.locks[group.ID], reached: map[offsets.Key]int64{}}
+	for _, c := range planned.Each() {
+		k.reached[c.Key] = c.Old.Offset
+	}
+	err := r.read(ctx, k.save)
+	saved := map[offsets.Key]int64{}
+	for _, l := range r.order {
+		if l.saved != offsets.None {
+			saved[l.Key] = l.saved
+		}
+	}
+	w.plan = offsets.Reached(planned, saved)
+	if w.plan.Undo != "" && offsets.Short(planned, w.plan) {
+		w.plan.Undo += " --moved overwrite" // the backup says that it was to come further
+	}
+	return err
+}
+
+// follow takes over what the road has decided meanwhile about single partitions.
+func (r *replay) follow(p offsets.Plan) {
+	verdicts := map[offsets.Key]*offsets.Change{}
+	for _, c := range p.Each() {
+		verdicts[c.Key] = c
+	}
+	for i, s := range r.stretches {
+		c := verdicts[s.Key]
+		switch {
+		case s.Verdict != offsets.Write || c == nil:
+		case c.Verdict == offsets.Refuse:
+			r.stretches[i].Verdict, r.stretches[i].Reason = offsets.Refuse, c.Reason
+		case c.Result == offsets.Already:
+			r.stretches[i].Verdict, r.stretches[i].Reason = offsets.Keep, "it is there already"
+		}
+	}
+}
+
+// keeping saves through the store what was accepted. Each save rests on the one before: what another writes in between is noticed.
+type keeping struct {
+	w       *writing
+	writer  offsetfile.Writer
+	seen    offsets.Store
+	reached map[offsets.Key]int64 // what the store says
+}
+
+func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
+	changes := make([]offsets.Change, len(reached))
+	pg := k.w.plan.Groups[0]
+	facts := k.w.facts(pg)
+	for i, s := range reached {
+		changes[i] = offsets.Change{
+			Key: s.Key, Side: offsets.Stored, TopicID: facts.TopicIDs[s.Topic], Verdict: offsets.Write, Target: offsets.Fixed,
+			Old: offsets.Value{Offset: k.reached[s.Key], Epoch: offsets.None}, New: offsets.Value{Offset: s.Until, Epoch: offsets.None},
+		}
+	}
+	changes, k.seen = k.writer.Save(ctx, k.seen, changes, facts)
+	for _, c := range changes {
+		switch {
+		case c.Result != offsets.Written && c.Result != offsets.Already:
+			return errors.New(c.Key.String() + ": " + cmp.Or(c.Error, string(c.Result)))
+		case c.Error != "":
+			k.w.g.note("%s: %s", c.Key, c.Error)
+		}
+		k.reached[c.Key] = c.New.Offset
+	}
+	return nil
+}
