@@ -234,10 +234,7 @@ func (p *Producer) send(ctx context.Context) {
 		if err == nil {
 			err = p.round(ctx, round)
 		}
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !p.again(ctx, round, err) {
+		if ctx.Err() != nil || p.over() || err != nil && !p.again(ctx, round, err) {
 			return
 		}
 	}
@@ -254,6 +251,13 @@ func (p *Producer) first() map[*target]*sending {
 		}
 	}
 	return round
+}
+
+// over reports whether the writing has failed.
+func (p *Producer) over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err != nil
 }
 
 // fail ends the writing.
