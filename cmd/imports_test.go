@@ -92,7 +92,7 @@ func TestImportsRunOneWay(t *testing.T) {
 		"github.com/vbauerster/mpb":         {output},
 		"github.com/spf13":                  {cmd},
 		"github.com/gofrs/flock":            {offsetfile},
-		"go.yaml.in/yaml":                   {output, offsetfile},
+		"go.yaml.in/yaml":                   {"no place"}, // but in tests: it costs at every start, and reads 100,000 partitions in 600 MB
 	}
 	ours := 0
 	for _, p := range all {

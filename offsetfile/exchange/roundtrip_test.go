@@ -198,6 +198,9 @@ func TestTextsHoldWhatTheySay(t *testing.T) {
 			want.Groups = []exchange.Group{{Name: r.Group}}
 			want.Taken, want.Origin.Cluster = noon, "c d"
 		}
+		if f == exchange.KafkaCSV { // no topic begins like JSON: brokers take letters, digits, dots, underscores and dashes only
+			want.Rows = slices.DeleteFunc(want.Rows, func(r exchange.Row) bool { return strings.ContainsAny(r.Topic, `{}[]":`) })
+		}
 		if f == exchange.Spark && len(want.Groups) > 1 {
 			want.Groups = want.Groups[:1]
 			want.Rows = slices.DeleteFunc(want.Rows, func(o exchange.Row) bool { return o.Group != want.Groups[0].Name })

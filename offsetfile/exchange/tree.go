@@ -30,23 +30,14 @@ func (k nodeKind) String() string {
 // node is a value, or a key in front of its value. All below it follows it; next is the index behind that.
 type node struct {
 	kind       nodeKind
-	escaped    escapes
+	escaped    bool   // as in JSON
 	start, end uint32 // of a scalar in src
 	next       uint32
 	pos        uint32 // where it stands in the document
 }
 
-// escapes says how the text of a node is written.
-type escapes uint8
-
-const (
-	noEscapes escapes = iota
-	jsonEscapes
-	yamlEscapes // JSON's without pairs of surrogates, and \U
-)
-
 type tree struct {
-	src   string // the document, or for YAML the scalars
+	src   string // the document; behind YAML also the texts that are not written as they are meant
 	nodes []node
 }
 
@@ -162,7 +153,7 @@ func (t *tree) raw(i int) string { return t.src[t.nodes[i].start:t.nodes[i].end]
 
 // string is the text of a text, and the literal of any other scalar.
 func (t *tree) string(i int) string {
-	if t.nodes[i].escaped == noEscapes {
+	if !t.nodes[i].escaped {
 		return t.raw(i)
 	}
 	return unescape(t.raw(i))
@@ -403,7 +394,7 @@ func (p *jsonParser) string() {
 			p.nodes[i].next = uint32(i + 1)
 			return
 		case c == '\\':
-			n.escaped = jsonEscapes
+			n.escaped = true
 			size, why := escape(p.text[p.at:])
 			if why != "" {
 				p.fail(why)
@@ -464,10 +455,7 @@ func unescape(s string) string {
 		}
 		b.WriteString(s[:i])
 		s = s[i:]
-		size := 10
-		if s[1] != 'U' {
-			size, _ = escape(s)
-		}
+		size, _ := escape(s)
 		switch c := s[1]; c {
 		case 'b':
 			b.WriteByte('\b')
@@ -486,9 +474,6 @@ func unescape(s string) string {
 				r = utf16.DecodeRune(r, low)
 			}
 			b.WriteRune(r)
-		case 'U':
-			r, _ := strconv.ParseUint(s[2:10], 16, 32)
-			b.WriteRune(rune(r))
 		default:
 			b.WriteByte(c)
 		}
