@@ -15,6 +15,8 @@ type Describe struct {
 	Snapshot offsets.Snapshot
 	Now      time.Time       // for ages in text; documents have instants
 	Checks   []offsets.Check // conditions that --check and --max-… have tested; in documents only
+	Times    bool            // with the columns of --time
+	Rates    bool            // with how the rows have moved since the last look
 
 	// Show picks the rows to list, nil lists all (--problems). Totals and forecast are of the whole group in any case: what is
 	// not listed is not lost.
@@ -176,10 +178,16 @@ func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
 	if names := g.MemberNames(); names != "" {
 		labelled(p, wide, "members", cleanText(names))
 	}
+	if kept := commitsKept(g); kept != "" {
+		labelled(p, wide, "commits", kept)
+	}
 	if g.Store != nil {
 		for _, note := range g.Store.Notes {
 			p.prose("  ", "note: store: %s", cleanText(note))
 		}
+	}
+	for _, note := range timeNotes(g) {
+		p.prose("  ", "note: %s", note)
 	}
 	if g.Trouble != nil {
 		p.printf("%s\n", newPaints(s.Color).paint(toneRed, fold("unknown: the group could not be read: "+cleanText(g.Trouble.Reason), s.Width, "  ")))

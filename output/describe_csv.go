@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -15,7 +16,7 @@ func (d Describe) csv(w io.Writer) error {
 		"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",
 		"condition", "expired", "ahead", "stored_condition", "stored_identity", "stored_expired", "stored_ahead", "unprocessed",
 		"stable", "leader", "leader_epoch", "epoch", "stored_epoch", "topic_id", "owner", "metadata", "error",
-		"stale", "jumps_to", "stored_stale", "stored_jumps_to",
+		"stale", "jumps_to", "stored_stale", "stored_jumps_to", "next_time", "behind_ms", "expires_in_ms", "expires_never", "time_note",
 	}
 	cluster := d.Snapshot.Origin.Cluster
 	return writeCSV(w, header, func(write func([]string)) {
@@ -79,6 +80,7 @@ func (d Describe) csv(w io.Writer) error {
 				num(committed.JumpsTo, true)
 				row = append(row, strconv.FormatBool(stored.Stale))
 				num(stored.JumpsTo, true)
+				row = append(row, timeColumns(r.Timing, d.Now)...)
 				write(row)
 			}
 		}
@@ -102,4 +104,25 @@ func rowError(r *offsets.Row) string {
 		}
 	}
 	return strings.Join(why, "; ")
+}
+
+// timeColumns are the columns of --time.
+func timeColumns(t *offsets.Timing, now time.Time) []string {
+	c := []string{"-", "-", "-", "-", "-"}
+	if t == nil {
+		return c
+	}
+	e := t.Expires()
+	if !t.Next.Time.IsZero() {
+		c[0] = t.Next.Time.UTC().Format(timeLayout)
+	}
+	if age, unknown := t.Behind(now); unknown == "" {
+		c[1] = strconv.FormatInt(age.Milliseconds(), 10)
+	}
+	if left, ok := e.In(now); ok {
+		c[2] = strconv.FormatInt(left.Milliseconds(), 10)
+	}
+	c[3] = strconv.FormatBool(e.Never)
+	c[4] = cmp.Or(timeNote(t, e, now), "-")
+	return c
 }

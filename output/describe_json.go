@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"io"
+	"time"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -86,11 +87,14 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 	} else {
 		e.null("saved")
 	}
+	if g.CommitsKept > 0 {
+		e.int("commits_kept_ms", g.CommitsKept.Milliseconds())
+	}
 	e.strings("notes", g.Notes)
 	e.list("partitions")
 	rows := d.rows(g)
 	for i := range rows {
-		jsonRow(e, &rows[i], cluster, g.Store != nil)
+		jsonRow(e, &rows[i], cluster, g.Store != nil, d.Now)
 		e.flush()
 	}
 	e.close(']')
@@ -115,7 +119,7 @@ func reason(t *offsets.Trouble) string {
 
 // jsonRow leaves out owner, and of an entry topic_id, other_cluster, problem and reason, where there is nothing to say; all other
 // fields are always there. With jsonEntry it is where the time goes, so keys are appended with their commas.
-func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
+func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool, now time.Time) {
 	j := offsets.JudgeRow(r, cluster, store)
 	var room [9]offsets.Outcome
 	e.open('{')
@@ -148,6 +152,9 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool) {
 	jsonRestart(e, j.Forecast(room[:0]))
 	if r.Owner != "" {
 		e.string("owner", r.Owner)
+	}
+	if r.Timing != nil {
+		jsonTiming(e, r.Timing, now)
 	}
 	e.bool("ok", j.Healthy())
 	e.string("state", j.Words())
@@ -289,8 +296,11 @@ func jsonOutcome(e *encoder, o offsets.Outcome) {
 func jsonCheck(e *encoder, c offsets.Check) {
 	e.open('{')
 	e.string("check", c.Name)
+	e.string("unit", string(c.Unit))
 	e.number("limit", c.Limit)
 	e.bool("failed", c.Failed)
+	e.int("count", int64(c.Count))
+	e.int("unmeasured", int64(c.Unmeasured))
 	if c.Worst == nil {
 		e.null("worst")
 	} else {

@@ -14,7 +14,8 @@ const gaugeState = 40
 // that are written out above. gauge tells whether one is drawn.
 func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
-	grid = Grid{Columns: columns(store, wide), Rows: make([][]string, len(rows))}
+	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates}
+	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows))}
 	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
 	grid.toned, grid.tones = state, nil
 	if s.Color {
@@ -26,7 +27,7 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 	for i := range rows {
 		row := all[i*(n+1) : i*(n+1)+n : (i+1)*(n+1)]
 		j := offsets.JudgeRow(&rows[i], cluster, store)
-		cells(row, &text, &j, store, wide, told)
+		d.cells(row, &text, &j, shape, s, told)
 		grid.Rows[i] = row
 		if s.Color {
 			grid.tones[i] = toneOf(&j, store)
@@ -47,7 +48,11 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 		room -= gaugeWidth + 1
 	}
 	if !s.Gauge || s.Width > 0 && room < min(whole, gaugeState) {
-		grid.fit(s, 1, true)
+		lead := 1
+		if d.Rates {
+			lead = 2
+		}
+		grid.fit(s, lead, true)
 		return grid, false
 	}
 	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
@@ -66,41 +71,61 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 	return grid, gauge
 }
 
-func columns(store, wide bool) []Column {
-	right := func(names ...string) []Column {
-		var all []Column
+// layout says which columns a table of partitions has.
+type layout struct{ store, wide, times, rates bool }
+
+func (l layout) columns() []Column {
+	var c []Column
+	left := func(names ...string) {
 		for _, n := range names {
-			all = append(all, Column{Name: n, Right: true})
+			c = append(c, Column{Name: n})
 		}
-		return all
 	}
-	c := []Column{{Name: "TOPIC"}}
-	c = append(c, right("PARTITION", "EARLIEST")...)
-	if store {
-		c = append(c, right("STORED")...)
+	right := func(names ...string) {
+		for _, n := range names {
+			c = append(c, Column{Name: n, Right: true})
+		}
 	}
-	c = append(c, right("COMMITTED", "END", "LAG")...)
-	if store {
-		c = append(c, right("STORED-LAG")...)
+	if l.rates {
+		c = append(c, Column{gap: 1})
 	}
-	if !wide {
-		return append(c, Column{Name: "STATE"})
+	left("TOPIC")
+	right("PARTITION", "EARLIEST")
+	if l.store {
+		right("STORED")
 	}
-	if store {
-		c = append(c, right("STORED-EXPIRED", "STORED-AHEAD", "UNPROCESSED")...)
+	right("COMMITTED", "END", "LAG")
+	if l.store {
+		right("STORED-LAG")
 	}
-	c = append(c, right("EXPIRED", "AHEAD", "STABLE", "LEADER", "LEADER-EPOCH", "EPOCH")...)
-	if store {
-		c = append(c, right("STORED-EPOCH")...)
+	if l.rates {
+		right("IN/S", "OUT/S")
+		if l.store {
+			right("SAVED/S")
+		}
 	}
-	for _, n := range []string{"TOPIC-ID", "OWNER", "METADATA", "STATE"} {
-		c = append(c, Column{Name: n})
+	if l.times {
+		right("BEHIND", "EXPIRES-IN")
 	}
+	if l.wide {
+		if l.store {
+			right("STORED-EXPIRED", "STORED-AHEAD", "UNPROCESSED")
+		}
+		right("EXPIRED", "AHEAD", "STABLE", "LEADER", "LEADER-EPOCH", "EPOCH")
+		if l.store {
+			right("STORED-EPOCH")
+		}
+		left("TOPIC-ID", "OWNER", "METADATA")
+		if l.times {
+			left("NEXT-TIME", "EXPIRES-AT", "TIME-NOTE")
+		}
+	}
+	left("STATE")
 	return c
 }
 
-// cells fills in a row for columns.
-func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told map[string]bool) {
+// cells fills in a row for the layout's columns.
+func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, s Stream, told map[string]bool) {
 	r, stored, committed := j.Row, &j.Stored, &j.Committed
 	i := 0
 	put := func(s string) { row[i] = s; i++ }
@@ -112,20 +137,35 @@ func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told 
 		put(text.number(n))
 	}
 	entry := func(e *offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
+	if l.rates {
+		put(trend(r.Pace, s.ASCII))
+	}
 	put(Clean(r.Topic))
 	num(int64(r.Partition), true)
 	num(r.Range.Earliest, r.Range.Known())
-	if store {
+	if l.store {
 		entry(&r.Stored)
 	}
 	entry(&r.Committed)
 	num(r.Range.End, r.Range.Known())
 	num(committed.Lag, true)
-	if store {
+	if l.store {
 		num(stored.Lag, true)
 	}
-	if wide {
-		if store {
+	if l.rates {
+		in, out, saved := rates(r.Pace)
+		put(in)
+		put(out)
+		if l.store {
+			put(saved)
+		}
+	}
+	if l.times {
+		put(behind(r.Timing, d.Now))
+		put(expires(r.Timing, d.Now))
+	}
+	if l.wide {
+		if l.store {
 			num(stored.Expired, true)
 			num(stored.Ahead, true)
 			n, ok := j.Unprocessed()
@@ -137,12 +177,17 @@ func cells(row []string, text *arena, j *offsets.Judged, store, wide bool, told 
 		num(int64(r.Range.Leader), r.Range.Known())
 		num(int64(r.Range.Epoch), r.Range.Known())
 		num(int64(r.Committed.Epoch), r.Committed.Presence == offsets.Present)
-		if store {
+		if l.store {
 			num(int64(r.Stored.Epoch), r.Stored.Presence == offsets.Present)
 		}
 		put(cmp.Or(cleanText(r.Range.TopicID), "-"))
 		put(cmp.Or(Clean(r.Owner), "-"))
 		put(cmp.Or(Clean(r.Committed.Metadata), "-"))
+		if l.times {
+			for _, cell := range timeCells(r.Timing, d.Now) {
+				put(cell)
+			}
+		}
 	}
 	put(cleanText(j.Brief(told)))
 }

@@ -97,7 +97,7 @@ func screens() Describe {
 		Hint: func(offsets.Group) string {
 			return "to lose nothing that is still there: gtoffset reset -g billing -t orders -s /var/lib/billing/offsets --to-safe --stored --committed"
 		},
-		Checks: []offsets.Check{{Name: "max-lag", Limit: 1000, Failed: true, Worst: &offsets.Measure{Group: "billing", Key: offsets.Key{Topic: "orders"}, Value: 1100}}},
+		Checks: []offsets.Check{{Name: "max-lag", Unit: offsets.Offsets, Limit: 1000, Failed: true, Count: 1, Unmeasured: 2, Worst: &offsets.Measure{Group: "billing", Key: offsets.Key{Topic: "orders"}, Value: 1100}}},
 	}
 }
 
@@ -136,6 +136,31 @@ func troubled() Describe {
 	return Describe{Snapshot: offsets.Snapshot{Origin: origin(), At: noon, Groups: []offsets.Group{simple, g, away, share}}, Now: noon}
 }
 
+// timed is the group of the pages with --time.
+func timed() Describe {
+	d := screens()
+	d.Times = true
+	const day = 24 * time.Hour
+	weekly := &offsets.Retention{Policy: "delete", Millis: (7 * day).Milliseconds(), Bytes: offsets.Forever}
+	capped := &offsets.Retention{Policy: "delete", Millis: (7 * day).Milliseconds(), Bytes: 1 << 30}
+	remote := &offsets.Retention{Policy: "delete", Millis: offsets.Forever, Bytes: offsets.Forever, Tiered: true, LocalMillis: day.Milliseconds()}
+	next := func(from int64, ago time.Duration) offsets.Next {
+		return offsets.Next{Offset: from, Time: noon.Add(-ago), Newest: noon.Add(-ago)}
+	}
+	g := &d.Snapshot.Groups[0]
+	g.CommitsKept = 7 * day
+	for i, t := range []*offsets.Timing{
+		{From: 500, Next: next(500, 6*day+23*time.Hour+48*time.Minute), Retention: weekly},
+		{From: 950, Next: next(950, 65*time.Minute), Retention: capped},
+		{From: offsets.None, Reason: "the offset is above the end", Next: offsets.Next{Offset: offsets.None}, Retention: weekly},
+		{From: offsets.None, Reason: "there is no offset", Next: offsets.Next{Offset: offsets.None}, Retention: weekly},
+		{From: 800, Next: next(800, 12*time.Second), Retention: remote},
+	} {
+		g.Rows[i].Timing = t
+	}
+	return d
+}
+
 func TestDescribe(t *testing.T) {
 	problems := screens()
 	problems.Show = func(g offsets.Group, r offsets.Row) bool {
@@ -161,6 +186,11 @@ func TestDescribe(t *testing.T) {
 		{"screens-wide.txt", screens(), Stream{Width: 80, Gauge: true}, Wide},
 		{"screens-problems.txt", problems, Stream{}, Table},
 		{"screens-no-store.txt", noStore, Stream{}, Table},
+		{"timed.txt", timed(), Stream{}, Table},
+		{"timed-80.txt", timed(), Stream{Width: 80}, Table},
+		{"timed-wide.txt", timed(), Stream{}, Wide},
+		{"timed.json", timed(), Stream{}, JSON},
+		{"timed.csv", timed(), Stream{}, CSV},
 		{"screens.json", screens(), Stream{}, JSON},
 		{"screens.yaml", screens(), Stream{}, YAML},
 		{"screens.csv", screens(), Stream{}, CSV},
@@ -187,10 +217,13 @@ type describeTagged struct {
 }
 
 type describeChecks struct {
-	Check  string         `json:"check"`
-	Limit  *int64         `json:"limit"`
-	Failed bool           `json:"failed"`
-	Worst  *describeWorst `json:"worst"`
+	Check      string         `json:"check"`
+	Unit       string         `json:"unit"`
+	Limit      *int64         `json:"limit"`
+	Failed     bool           `json:"failed"`
+	Count      int            `json:"count"`
+	Unmeasured int            `json:"unmeasured"`
+	Worst      *describeWorst `json:"worst"`
 }
 
 type describeWorst struct {
@@ -215,6 +248,7 @@ type describeGroup struct {
 	StoreLockedBy *string           `json:"store_locked_by"`
 	StoreNotes    []string          `json:"store_notes"`
 	StoreError    *string           `json:"store_error"`
+	CommitsKept   *int64            `json:"commits_kept_ms,omitempty"`
 	Notes         []string          `json:"notes"`
 	Partitions    []describeRow     `json:"partitions"`
 	Totals        describeTotals    `json:"totals"`
@@ -249,6 +283,7 @@ type describeRow struct {
 	Behind      *int64         `json:"behind"`
 	Restart     []partRestart  `json:"restart"`
 	Owner       *string        `json:"owner,omitempty"`
+	Timing      *describeTime  `json:"timing,omitempty"`
 	OK          bool           `json:"ok"`
 	State       string         `json:"state"`
 	Error       *string        `json:"error"`
@@ -307,6 +342,25 @@ type describeOutcome struct {
 	Stops            bool    `json:"stops"`
 }
 
+type describeTime struct {
+	Offset         *int64  `json:"offset"`
+	Next           *int64  `json:"next"`
+	Timestamp      *string `json:"timestamp"`
+	TimestampType  *string `json:"timestamp_type"`
+	BehindMs       *int64  `json:"behind_ms"`
+	BehindUnknown  *string `json:"behind_unknown"`
+	ExpiresAt      *string `json:"expires_at"`
+	ExpiresInMs    *int64  `json:"expires_in_ms"`
+	ExpiresNever   bool    `json:"expires_never"`
+	ExpiresUnknown *string `json:"expires_unknown"`
+	ByTimeAt       *string `json:"expires_by_time_at"`
+	CleanupPolicy  string  `json:"cleanup_policy,omitempty"`
+	RetentionMs    *int64  `json:"retention_ms,omitempty"`
+	RetentionBytes *int64  `json:"retention_bytes,omitempty"`
+	Tiered         bool    `json:"tiered,omitempty"`
+	LocalMs        *int64  `json:"local_retention_ms,omitempty"`
+}
+
 type partRestart struct {
 	From             string  `json:"from"`
 	Policy           *string `json:"policy"`
@@ -320,7 +374,7 @@ type partRestart struct {
 }
 
 func TestDescribeDocument(t *testing.T) {
-	for _, d := range []Describe{screens(), troubled()} {
+	for _, d := range []Describe{screens(), timed(), troubled()} {
 		got := drawn(t, d, Stream{}, JSON)
 		dec := json.NewDecoder(strings.NewReader(got))
 		dec.DisallowUnknownFields()

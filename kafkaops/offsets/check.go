@@ -1,19 +1,39 @@
 package offsets
 
-// Limits are the conditions of a check. None leaves a condition out.
+import "time"
+
+// Limits are the conditions of a check. None, for durations 0, leaves a condition out.
 type Limits struct {
 	Healthy        bool // nothing may be out of order
 	MaxLag         int64
 	MaxUnprocessed int64
+	MaxBehind      time.Duration // of the next record's age
+	MinExpires     time.Duration // of the time for which it will still be there
 }
+
+// Timed reports that a condition needs the timing of the rows.
+func (l Limits) Timed() bool { return l.MaxBehind > 0 || l.MinExpires > 0 }
+
+// Unit is what the numbers of a check count.
+type Unit string
+
+// The units.
+const (
+	Offsets      Unit = "offsets"
+	Milliseconds Unit = "ms"
+	Partitions   Unit = "partitions"
+)
 
 // Check is one condition held against a snapshot.
 type Check struct {
-	Name   string // "ok", "max-lag", "max-unprocessed"
-	Limit  int64  // None for "ok"
-	Failed bool
-	Worst  *Measure // where it failed most, or came nearest to it; nil if nothing could be measured
-	Count  int      // how many partitions fail
+	Name       string // "ok", "max-lag", "max-unprocessed", "max-behind", "min-expires-in"
+	Unit       Unit
+	Limit      int64 // None for "ok"
+	Failed     bool
+	Worst      *Measure // where it failed most, or came nearest to it; nil if nothing could be measured
+	Count      int      // how many partitions fail
+	Unmeasured int      // how many could not be measured, which fails none by itself
+	Why        string   // why the first of these could not be
 }
 
 // Measure is a number at a partition. Words say what is wrong where it is no number.
@@ -24,54 +44,114 @@ type Measure struct {
 	Words string
 }
 
-// Over reports a row that is beyond one of the limits that are numbers.
-func (l Limits) Over(j *Judged) bool {
-	n, ok := j.Unprocessed()
-	return l.MaxLag != None && j.Committed.Lag > l.MaxLag || l.MaxUnprocessed != None && ok && n > l.MaxUnprocessed
+// measured is what a condition finds at a row: a number, or nothing and why. none says that there is nothing to measure.
+type measured struct {
+	value int64
+	words string
+	none  bool
+	why   string
+}
+
+// condition is a check with what it looks at.
+type condition struct {
+	Check
+	least   bool // the limit is a lower one
+	measure func(*Judged) measured
+}
+
+func (c *condition) fails(n int64) bool {
+	if c.least {
+		return n < c.Limit
+	}
+	return n > max(c.Limit, 0)
+}
+
+// conditions lists those that are set, at the given time.
+func (l Limits) conditions(now time.Time) []condition {
+	var all []condition
+	if l.Healthy {
+		all = append(all, condition{Check: Check{Name: "ok", Unit: Partitions, Limit: None}, measure: func(j *Judged) measured {
+			if j.Healthy() {
+				return measured{}
+			}
+			return measured{value: 1, words: j.Words()}
+		}})
+	}
+	if l.MaxLag != None {
+		all = append(all, condition{Check: Check{Name: "max-lag", Unit: Offsets, Limit: l.MaxLag}, measure: func(j *Judged) measured {
+			if j.Committed.Lag == None {
+				return measured{why: j.Words()}
+			}
+			return measured{value: j.Committed.Lag}
+		}})
+	}
+	if l.MaxUnprocessed != None {
+		all = append(all, condition{Check: Check{Name: "max-unprocessed", Unit: Offsets, Limit: l.MaxUnprocessed}, measure: func(j *Judged) measured {
+			n, ok := j.Unprocessed()
+			if !ok {
+				return measured{why: j.Words()}
+			}
+			return measured{value: max(n, 0)}
+		}})
+	}
+	if l.MaxBehind > 0 {
+		all = append(all, condition{Check: Check{Name: "max-behind", Unit: Milliseconds, Limit: l.MaxBehind.Milliseconds()}, measure: func(j *Judged) measured {
+			age, why := j.Row.Timing.Behind(now)
+			return measured{value: age.Milliseconds(), why: why}
+		}})
+	}
+	if l.MinExpires > 0 {
+		all = append(all, condition{Check: Check{Name: "min-expires-in", Unit: Milliseconds, Limit: l.MinExpires.Milliseconds()}, least: true, measure: func(j *Judged) measured {
+			e := j.Row.Timing.Expires()
+			left, _ := e.In(now)
+			return measured{value: left.Milliseconds(), none: e.Never || e.None, why: e.Reason}
+		}})
+	}
+	return all
+}
+
+// Over reports a row that is beyond one of the limits that are numbers, at the given time.
+func (l Limits) Over(j *Judged, now time.Time) bool {
+	l.Healthy = false
+	for _, c := range l.conditions(now) {
+		if m := c.measure(j); !m.none && m.why == "" && c.fails(m.value) {
+			return true
+		}
+	}
+	return false
 }
 
 // RunChecks holds the limits against every row. What could not be measured fails none of them by itself.
 func RunChecks(s Snapshot, l Limits) []Check {
 	var checks []Check
-	if l.Healthy {
-		checks = append(checks, check(s, "ok", None, func(j *Judged) (int64, string, bool) {
-			if j.Healthy() {
-				return 0, "", true
-			}
-			return 1, j.Words(), true
-		}))
-	}
-	if l.MaxLag != None {
-		checks = append(checks, check(s, "max-lag", l.MaxLag, func(j *Judged) (int64, string, bool) {
-			return j.Committed.Lag, "", j.Committed.Lag != None
-		}))
-	}
-	if l.MaxUnprocessed != None {
-		checks = append(checks, check(s, "max-unprocessed", l.MaxUnprocessed, func(j *Judged) (int64, string, bool) {
-			n, ok := j.Unprocessed()
-			return max(n, 0), "", ok
-		}))
+	for _, c := range l.conditions(s.At) {
+		checks = append(checks, c.run(s))
 	}
 	return checks
 }
 
-func check(s Snapshot, name string, limit int64, measure func(*Judged) (int64, string, bool)) Check {
-	c := Check{Name: name, Limit: limit}
+func (c *condition) run(s Snapshot) Check {
 	for _, g := range s.Groups {
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
-			n, words, ok := measure(&j)
-			if !ok {
+			m := c.measure(&j)
+			switch {
+			case m.none:
+				continue
+			case m.why != "":
+				if c.Unmeasured++; c.Unmeasured == 1 {
+					c.Why = m.why
+				}
 				continue
 			}
-			if n > max(limit, 0) {
+			if c.fails(m.value) {
 				c.Failed = true
 				c.Count++
 			}
-			if c.Worst == nil || n > c.Worst.Value {
-				c.Worst = &Measure{Group: g.ID, Key: j.Row.Key, Value: n, Words: words}
+			if c.Worst == nil || m.value != c.Worst.Value && (m.value > c.Worst.Value) != c.least {
+				c.Worst = &Measure{Group: g.ID, Key: j.Row.Key, Value: m.value, Words: m.words}
 			}
 		}
 	}
-	return c
+	return c.Check
 }

@@ -224,10 +224,10 @@ func (j *Judged) processed(from Place) (surely, perhaps int64, known bool) {
 
 // Totals sums a group up. What could not be counted is counted apart, never as zero.
 type Totals struct {
-	Partitions, Healthy                    int
-	Lag, StoredLag, Unprocessed            int64
-	LagUncounted, StoredLagUncounted       int
-	UnprocessedUncounted                   int
+	Partitions, Healthy              int
+	Lag, StoredLag, Unprocessed      int64
+	LagUncounted, StoredLagUncounted int
+	UnprocessedUncounted             int
 
 	Low, High, Gone, Unreadable, Recreated, Stale int // partitions with such an entry on either side
 }

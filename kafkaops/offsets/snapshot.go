@@ -82,10 +82,11 @@ type Group struct {
 	Epoch       int32 // group epoch, None for classic groups
 	Coordinator int32 // broker id, None if not known
 	Members     []Member
-	Trouble     *Trouble // the cluster's side of this group could not be read
-	Notes       []string // what a falling back could not find out
-	Store       *Store   // nil if no store is named
-	Rows        []Row    // sorted by Key
+	Trouble     *Trouble      // the cluster's side of this group could not be read
+	Notes       []string      // what a falling back could not find out
+	CommitsKept time.Duration // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
+	Store       *Store        // nil if no store is named
+	Rows        []Row         // sorted by Key
 }
 
 // Store is what the named store says about a group as a whole.
@@ -93,6 +94,7 @@ type Store struct {
 	Path    string    // the place looked at
 	Saved   time.Time // newest save; zero if not known
 	Holder  string    // who holds the lock just now; "" if nobody
+	Users   []string  // who works with it just now, where the store itself knows: consumers that Kafka does not list
 	Notes   []string  // things ignored on the way, said once
 	Trouble *Trouble  // the store could not be read
 	Topics  []StoredTopic
@@ -128,8 +130,10 @@ type Row struct {
 	Key
 	Range     Range
 	Committed Entry
-	Stored    Entry  // Absent throughout when no store is named
-	Owner     string // member id that it is assigned to; "" if none
+	Stored    Entry   // Absent throughout when no store is named
+	Owner     string  // member id that it is assigned to; "" if none
+	Timing    *Timing // nil unless it was measured
+	Pace      *Pace   // nil without an earlier look
 }
 
 // Entry returns what the given side says.
@@ -149,9 +153,10 @@ func (g Group) Row(k Key) (Row, bool) {
 	return g.Rows[i], true
 }
 
-// Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts.
+// Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts, and so do
+// consumers that only the store knows.
 func (g Group) Active() bool {
-	if len(g.Members) > 0 {
+	if len(g.Members) > 0 || len(g.users()) > 0 {
 		return true
 	}
 	switch g.State {
