@@ -142,7 +142,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	var longErr error
 	if r.long != nil {
-		longErr = r.long(ctx, w)
+		if longErr = r.long(ctx, w); g.hard.Err() != nil { // stopped for good: nothing can be read back
+			return longErr
+		}
 	}
 	hard, cancel := context.WithTimeout(g.hard, max(time.Duration(g.timeout), writeWait))
 	defer cancel()

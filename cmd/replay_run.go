@@ -242,19 +242,29 @@ func (r *replay) read(ctx context.Context, keep keeper) error {
 		defer sink.close()
 	}
 	r.left.Store(r.o.records)
-	defer r.watch()()
+	stop := r.watch()
+	err := r.untilDone(ctx, sink, keep)
+	stop()
+	if r.g.quiet || r.closed {
+		return err
+	}
+	return errors.Join(err, r.view(err).Write(r.g.talk(), output.Table))
+}
+
+// untilDone reads, and begins again behind what has expired meanwhile if that may be left out.
+func (r *replay) untilDone(ctx context.Context, sink sink, keep keeper) error {
 	for {
 		err := r.fetch(ctx, sink, keep)
 		var expired *records.ExpiredError
 		switch {
-		case errors.Is(err, errEnough), errors.Is(err, io.EOF):
-			return nil
+		case errors.Is(err, errEnough), errors.Is(err, io.EOF), err == nil:
+			return r.settle(keep)
 		case errors.Is(err, errReaderGone):
 			r.closed = true
 			return nil
 		case errors.As(err, &expired) && r.o.expired == "skip":
 			r.skip(expired)
-		case err == nil, errors.Is(err, context.Canceled):
+		case errors.Is(err, context.Canceled):
 			return err
 		default:
 			return r.stopped(err)
@@ -290,6 +300,28 @@ func (r *replay) skip(e *records.ExpiredError) {
 	l.Expired += to - l.at
 	l.Reason = offsets.Thousands(l.Expired) + " expired, left out by choice"
 	l.at = to
+}
+
+// settle saves the places behind what has expired, as far as no batch did.
+func (r *replay) settle(keep keeper) error {
+	var reached []offsets.Slice
+	for _, l := range r.order {
+		if keep != nil && l.Expired > 0 && l.saved != l.at {
+			reached = append(reached, offsets.Slice{Key: l.Key, From: l.at, Until: l.at})
+		}
+	}
+	if len(reached) == 0 {
+		return nil
+	}
+	if err := keep(r.g.hard, reached); err != nil {
+		return &problem{code: exitPartly, text: fmt.Sprintf("the place behind what has expired could not be saved: %v", err), cause: err}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range reached {
+		r.lanes[s.Key].saved = s.Until
+	}
+	return nil
 }
 
 // stopped is the error of a reading that ended early. If nothing was done before, it is a plain failure.
@@ -452,27 +484,19 @@ func (r *replay) dryRun() error {
 	return errors.Join(r.view(nil).Write(r.g.talk(), output.Table), r.leftOut())
 }
 
-// summarise tells what came of it, on stderr and in the file that was asked for.
+// summarise writes what came of it to the file that was asked for.
 func (r *replay) summarise(err error) error {
-	if r.stretches == nil || r.closed && err == nil {
+	if r.o.summary == "" || r.stretches == nil {
 		return err
-	}
-	var told error
-	if r.order != nil && !r.g.quiet && !r.o.dryRun {
-		told = r.view(err).Write(r.g.talk(), output.Table)
-	}
-	if r.o.summary == "" {
-		return errors.Join(err, told)
 	}
 	f, werr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if werr == nil {
-		s := output.Plain(f)
-		werr = errors.Join(r.view(err).Write(s, output.JSON), f.Close())
+		werr = errors.Join(r.view(err).Write(output.Plain(f), output.JSON), f.Close())
 	}
 	if werr != nil {
-		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay is done, but its summary could not be written: %v", werr)}
+		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay has ended, but its summary could not be written: %v", werr)}
 	}
-	return errors.Join(err, told, werr)
+	return errors.Join(err, werr)
 }
 
 // view is what has come of the replay so far.
@@ -496,7 +520,7 @@ func (r *replay) view(err error) output.Replay {
 	for _, s := range r.stretches {
 		row := output.ReplayRow{Stretch: s, To: s.From, Saved: offsets.None}
 		if l := r.lanes[s.Key]; l != nil {
-			row.To, row.Saved, row.Records, row.Bytes = l.at, l.saved, l.records, l.bytes
+			row.Stretch, row.To, row.Saved, row.Records, row.Bytes = l.Stretch, l.at, l.saved, l.records, l.bytes
 		}
 		if r.o.follow {
 			row.Until = max(row.Until, row.To)

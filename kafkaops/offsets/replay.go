@@ -190,9 +190,6 @@ func (st *Stretch) bounded(r Row, p ReplayPolicy) Stretch {
 		}
 		st.From += gone
 		st.Expired, st.Reason = gone, why+", left out by choice"
-		if st.From == st.Until && !st.Follow {
-			return st.nothing("nothing of it is left to read")
-		}
 	}
 	st.Verdict = Write
 	return *st
@@ -306,7 +303,9 @@ type CopyTarget struct {
 // to the partition of the same number.
 func CheckCopy(stretches []Stretch, t CopyTarget) []Doubt {
 	var doubts []Doubt
-	say := func(choice, format string, args ...any) { doubts = append(doubts, Doubt{fmt.Sprintf(format, args...), choice}) }
+	say := func(choice, format string, args ...any) {
+		doubts = append(doubts, Doubt{fmt.Sprintf(format, args...), choice})
+	}
 	missing := int32(None)
 	same := false
 	for _, s := range stretches {
