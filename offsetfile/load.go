@@ -88,20 +88,24 @@ func (s *Files) Load(ctx context.Context, group string, topics []string, salvage
 
 // loadTopic adds one topic to a holding.
 func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
-	r := s.read(p, salvage)
-	t := offsets.StoredTopic{Topic: p.topic, Path: p.file(), Presence: r.presence, Reason: r.reason, Token: r.token, Highest: offsets.None}
-	h.Store.Notes = append(h.Store.Notes, r.notes...)
 	if holder, taken := s.lockHolder(p.lock()); taken {
 		h.Store.Holder = or(h.Store.Holder, holder)
 	}
+	h.add(p.topic, p.file(), s.read(p, salvage), s.o.Counts)
+}
+
+// add takes over what came of reading one file.
+func (h *Holding) add(topic, path string, r reading, counts Counts) {
+	t := offsets.StoredTopic{Topic: topic, Path: path, Presence: r.presence, Reason: r.reason, Token: r.token, Highest: offsets.None}
+	h.Store.Notes = append(h.Store.Notes, r.notes...)
 	if r.doc != nil {
 		t.Whole, t.Salvaged = r.whole, strings.HasPrefix(r.token, tokenSalvaged)
 		t.Highest = r.doc.Highest()
 		topicID, cluster := r.doc.TopicID(), r.doc.Cluster()
 		for e := range r.doc.Entries() {
-			h.Entries[offsets.Key{Topic: p.topic, Partition: e.Partition}] = offsets.Entry{
+			h.Entries[offsets.Key{Topic: topic, Partition: e.Partition}] = offsets.Entry{
 				Presence: offsets.Present,
-				Offset:   s.o.Counts.next(e.Offset),
+				Offset:   counts.next(e.Offset),
 				Epoch:    e.Epoch,
 				TopicID:  or(e.TopicID, topicID),
 				Cluster:  or(e.Cluster, cluster),
@@ -156,27 +160,32 @@ func (s *Files) read(p place, salvage bool) reading {
 	if presence != offsets.Present {
 		return r
 	}
-	r.token = tokenOf(data)
+	r.take(data, p.group, p.topic, path, s.o.Counts, salvage)
+	return r
+}
 
+// take makes a document of what a file holds, or says why that cannot be.
+func (r *reading) take(data []byte, group, topic, path string, counts Counts, salvage bool) {
+	r.token = tokenOf(data)
 	doc, problems, err := Salvage(data)
 	switch {
 	case errors.Is(err, ErrEmpty):
 		if !salvage {
 			r.presence, r.reason = offsets.Empty, fmt.Sprintf("%s: %v", path, err)
-			return r
+			return
 		}
-		doc, problems = New(p.group, p.topic), []Problem{{Partition: offsets.None, Reason: err.Error()}}
+		doc, problems = counts.document(group, topic), []Problem{{Partition: offsets.None, Reason: err.Error()}}
 	case err != nil:
 		r.presence, r.reason = offsets.Unreadable, fmt.Sprintf("%s: %v", path, err)
-		return r
+		return
 	}
-	if s.o.Counts == CountsLast && doc.Headered() {
+	if counts == CountsLast && doc.Headered() { // no conversion would be right for the program that wrote it
 		r.presence = offsets.WrongType
 		r.reason = path + ": it has headers, so its offsets are the next to read, not the last one processed: leave out ?counts=last"
-		return r
+		return
 	}
-	problems = append(problems, misplaced(doc, p)...)
-	for _, p := range s.o.Counts.problems(doc) {
+	problems = append(problems, misplaced(doc, group, topic)...)
+	for _, p := range counts.problems(doc) {
 		problems = append(problems, p)
 		doc.Remove(p.Partition)
 	}
@@ -185,25 +194,32 @@ func (s *Files) read(p place, salvage bool) reading {
 		damage := &DamageError{problems}
 		if !salvage {
 			r.presence, r.reason = offsets.Damaged, fmt.Sprintf("%s: %v", path, damage)
-			return r
+			return
 		}
 		r.token = tokenSalvaged + r.token
 		r.notes = append(r.notes, fmt.Sprintf("salvaged %s of %s%s; wrong in it: %v", offsets.Plural(doc.Len(), "entry"), path, lost(doc, problems), damage))
-		doc.setHeader(headerGroup, p.group)
-		doc.setHeader(headerTopic, p.topic)
+		doc.setHeader(headerGroup, group)
+		doc.setHeader(headerTopic, topic)
 	}
 	r.doc = doc
 	r.whole = doc.Headered() && len(problems) == 0
 	if t := doc.Saved(); !t.IsZero() {
 		r.saved = t
 	}
-	return r
 }
 
 // tokenOf stands for the content of a file.
 func tokenOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
+}
+
+// document is a new one: in a file with headers every offset is the next to read.
+func (c Counts) document(group, topic string) *Document {
+	if c == CountsLast {
+		return newBare()
+	}
+	return New(group, topic)
 }
 
 // problems finds the entry that has no next one.
@@ -221,9 +237,9 @@ func (c Counts) problems(doc *Document) []Problem {
 }
 
 // misplaced finds a file that says it belongs elsewhere: somebody copied or moved it.
-func misplaced(doc *Document, p place) []Problem {
+func misplaced(doc *Document, group, topic string) []Problem {
 	var problems []Problem
-	for _, h := range []struct{ name, want string }{{headerGroup, p.group}, {headerTopic, p.topic}} {
+	for _, h := range []struct{ name, want string }{{headerGroup, group}, {headerTopic, topic}} {
 		if i := doc.headerLine(h.name); i >= 0 && doc.lines[i].value != h.want {
 			problems = append(problems, Problem{
 				Partition: offsets.None,
