@@ -80,7 +80,8 @@ func hopeless(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
-	return errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert)
+	var away *AwayError
+	return errors.As(err, &away) && away.Final || errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert)
 }
 
 // neverSent reports whether the request cannot have reached the service: nobody answered the call.

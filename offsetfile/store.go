@@ -137,6 +137,7 @@ type AwayError struct {
 	Store string
 	Tries int
 	Err   error // the last
+	Final bool  // there is no use in another try
 }
 
 func (e *AwayError) Error() string {

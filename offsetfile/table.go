@@ -42,9 +42,11 @@ type Table interface {
 
 // Found is what a Table has of a group.
 type Found struct {
-	Path   string // the place looked at, for people: "key offset:*:billing"
-	Topics []FoundTopic
-	Notes  []string // what was ignored on the way
+	Path    string // the place looked at, for people: "key offset:*:billing"
+	Topics  []FoundTopic
+	Notes   []string         // what was ignored on the way
+	Users   []string         // who works with the group's values just now, where the service itself knows
+	Trouble *offsets.Trouble // the group's topics cannot be listed, as a right is missing; nil if they were
 }
 
 // FoundTopic is what a Table has of one topic. Each topic that was asked for has one, if only to say where it was looked for.
@@ -120,7 +122,7 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 	if err != nil {
 		return h, err
 	}
-	h.Store.Path, h.Store.Notes = found.Path, found.Notes
+	h.Store.Path, h.Store.Notes, h.Store.Users, h.Store.Trouble = found.Path, found.Notes, found.Users, found.Trouble
 	for _, name := range topics {
 		if !slices.ContainsFunc(found.Topics, func(t FoundTopic) bool { return t.Topic == name }) {
 			found.Topics = append(found.Topics, FoundTopic{Topic: name, Path: found.Path})

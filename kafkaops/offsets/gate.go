@@ -67,11 +67,21 @@ func (g Group) activity() string {
 	what := "state " + g.State
 	if len(g.Members) > 0 {
 		what = Plural(len(g.Members), "member") + " (" + g.MemberNames() + ")"
+	} else if users := g.users(); len(users) > 0 {
+		what = Plural(len(users), "consumer") + " registered in the store (" + first(users, 5) + ")"
 	}
 	if strings.HasPrefix(g.ID, "connect-") {
 		what += "; a paused connector stays a member: stop it"
 	}
 	return what
+}
+
+// users are the consumers that only the store knows.
+func (g Group) users() []string {
+	if g.Store == nil {
+		return nil
+	}
+	return g.Store.Users
 }
 
 // recently is how young a save may be before it speaks against the job being stopped.

@@ -219,12 +219,16 @@ func (m Member) String() string {
 // MemberNames names up to five of the group's members, "" if there are none.
 func (g Group) MemberNames() string {
 	var names []string
-	for i, m := range g.Members {
-		if i == 5 {
-			names = append(names, "and "+Thousands(int64(len(g.Members)-i))+" more")
-			break
-		}
+	for _, m := range g.Members {
 		names = append(names, m.String())
+	}
+	return first(names, 5)
+}
+
+// first joins a few of many names.
+func first(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + ", and " + Thousands(int64(more)) + " more"
 	}
 	return strings.Join(names, ", ")
 }
