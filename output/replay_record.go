@@ -247,6 +247,9 @@ func appendField(b []byte, text, encoded string, v []byte) []byte {
 	switch {
 	case v == nil:
 		return append(append(b, text...), "null"...)
+	case plain(v) == len(v):
+		b = append(append(b, text...), '"')
+		return append(append(b, v...), '"')
 	case utf8.Valid(v):
 		return appendText(append(b, text...), v)
 	}
@@ -276,11 +279,28 @@ var escaped = func() (t [256]bool) {
 	return t
 }()
 
+// plain is how many bytes at the start of v stand in a JSON string as they are, rounded down: it looks at eight at a time.
+func plain(v []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	// has marks a zero byte of x by its top bit, and perhaps bytes above it: enough to know that there is one.
+	has := func(x uint64) uint64 { return (x - ones) &^ x & tops }
+	n := 0
+	for ; len(v)-n >= 8; n += 8 {
+		x := binary.LittleEndian.Uint64(v[n:])
+		if (x|(x-0x20*ones)|(x+ones))&tops|has(x^'"'*ones)|has(x^'\\'*ones) != 0 { // not ASCII, below a blank, DEL, a quote, a backslash
+			return n
+		}
+	}
+	for ; n < len(v) && v[n] < 0x7f && !escaped[v[n]]; n++ {
+	}
+	return n
+}
+
 // appendText writes valid UTF-8 as a JSON string.
 func appendText(b, v []byte) []byte {
 	b = append(b, '"')
 	start := 0
-	for i := 0; i < len(v); i++ {
+	for i := plain(v); i < len(v); i++ {
 		c := v[i]
 		if !escaped[c] {
 			continue
