@@ -310,7 +310,7 @@ func (p *Producer) giveUp(round map[*target]*sending, err error, waited time.Dur
 		p.fail(err)
 		return
 	}
-	e := p.refusal(worst, round[worst], 0, "no acknowledgement for "+waited.Round(time.Second).String()+": "+round[worst].err.Error())
+	e := p.refusal(worst, round[worst], 0, "no acknowledgement for "+waited.Round(100*time.Millisecond).String()+": "+round[worst].err.Error())
 	e.Err, e.Unknown = round[worst].err, round[worst].unknown
 	p.fail(e)
 }

@@ -78,7 +78,7 @@ func (r *Reader) lose(p *part, err error) {
 		r.failLocked(err)
 		return
 	case waited > r.o.Patience:
-		r.failLocked(&UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: waited.Round(time.Second).String(), Err: err})
+		r.failLocked(&UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: waited.Round(100 * time.Millisecond).String(), Err: err})
 		return
 	}
 	r.o.Log.Info("partition is away", "topic", p.Topic, "partition", p.Partition, "broker", p.leader, "offset", p.at, "try", t.tries, "error", err)
