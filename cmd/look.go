@@ -199,9 +199,9 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 	names := sc.groups
 	var listTroubles []offsets.Trouble
 	switch {
-	case sc.all:
+	case sc.all && sc.kinds == nil:
 		names = nil
-	case sc.pattern != nil:
+	case sc.listed():
 		listed, troubles, err := s.cluster.ListGroups(ctx)
 		if err != nil {
 			return nil, nil, err
@@ -209,7 +209,7 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 		listTroubles = troubles
 		names = []string{}
 		for _, g := range listed {
-			if sc.takes(g.ID) {
+			if sc.takes(g.ID) && sc.ofKind(g.Type) {
 				names = append(names, g.ID)
 			}
 		}

@@ -21,6 +21,7 @@ type scope struct {
 
 	pattern    *regexp.Regexp
 	selections []offsets.Selection
+	kinds      map[offsets.GroupType]bool // of a list of groups, those that are meant; nil: all
 }
 
 func (s *scope) flags(c *cobra.Command) {
@@ -72,6 +73,30 @@ func (s *scope) needGroup() error {
 
 // listed says that the groups come from a list of the cluster, not from their names.
 func (s *scope) listed() bool { return s.all || s.pattern != nil }
+
+// setKinds limits a list of groups to some types.
+func (s *scope) setKinds(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if len(s.groups) > 0 {
+		return usage("--type chooses among groups that are listed, and --group names one", "leave out one of them")
+	}
+	all := []string{"classic", "consumer", "share", "streams", "simple"}
+	s.kinds = map[offsets.GroupType]bool{}
+	for _, name := range names {
+		if !slices.Contains(all, strings.ToLower(name)) {
+			return usage(fmt.Sprintf("--type %q is not known", name), "--type "+strings.Join(all, ", "))
+		}
+		s.kinds[offsets.GroupType(strings.ToLower(name))] = true
+	}
+	return nil
+}
+
+// ofKind reports whether a listed group is of a type that is meant. One of unknown type may be.
+func (s *scope) ofKind(t offsets.GroupType) bool {
+	return s.kinds == nil || s.kinds[t] || t == offsets.TypeUnknown || t == ""
+}
 
 func (s *scope) takes(group string) bool {
 	return s.all || s.pattern != nil && s.pattern.MatchString(group) || slices.Contains(s.groups, group)

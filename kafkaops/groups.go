@@ -213,6 +213,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 			})
 		}
 		slices.SortFunc(g.Members, func(a, b offsets.Member) int { return strings.Compare(a.ID, b.ID) })
+		g.CoordinatorAddr = c.wire.Addr(g.Coordinator)
 		all = append(all, *g)
 	}
 	return all, troubles, nil
@@ -478,7 +479,7 @@ func interpret(g *GroupCommits, a *answers, hint offsets.Group) outcome {
 		return known(offsets.Share, a.share.GroupState, "share", a.share.Assignor, a.share.GroupEpoch)
 	case a.streams != nil && a.streams.ErrorCode == 0:
 		for _, m := range a.streams.Members {
-			g.Members = append(g.Members, streamsMember(m))
+			g.Members = append(g.Members, streamsMember(m, a.streams.Topology))
 		}
 		return known(offsets.Streams, a.streams.State, "streams", deref(a.streams.AssignorName), a.streams.Epoch)
 	case a.classic != nil && a.classic.ErrorCode == 0 && a.classic.State != "Dead":
@@ -599,9 +600,4 @@ func shareMember(m kmsg.ShareGroupDescribeResponseGroupMember) offsets.Member {
 	}
 	slices.SortFunc(o.Assigned, offsets.Key.Compare)
 	return o
-}
-
-// streamsMember leaves the assignment out: tasks are numbered by subtopology, not by topic.
-func streamsMember(m kmsg.StreamsGroupDescribeResponseGroupMember) offsets.Member {
-	return offsets.Member{ID: m.MemberID, InstanceID: deref(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Epoch: m.MemberEpoch}
 }

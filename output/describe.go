@@ -25,7 +25,7 @@ type Describe struct {
 	Hint func(g offsets.Group) string
 }
 
-// Write writes the view as table, wide, json, yaml or csv.
+// Write writes the view as table, wide, json, yaml, csv or prom.
 func (d Describe) Write(s Stream, f Format) error {
 	switch f {
 	case Table, Wide, "":
@@ -40,8 +40,10 @@ func (d Describe) Write(s Stream, f Format) error {
 		return writeYAML(s.W, b.Bytes())
 	case CSV:
 		return d.csv(s.W)
+	case Prom:
+		return d.prom(s.W)
 	}
-	return FormatError{f, []Format{Table, Wide, JSON, YAML, CSV}}
+	return FormatError{f, []Format{Table, Wide, JSON, YAML, CSV, Prom}}
 }
 
 func (d Describe) rows(g offsets.Group) []offsets.Row {

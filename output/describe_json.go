@@ -59,25 +59,7 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 	e.text("assignor", g.Assignor)
 	e.number("epoch", int64(g.Epoch))
 	e.number("coordinator", int64(g.Coordinator))
-	e.list("members")
-	for _, m := range g.Members {
-		e.open('{')
-		e.string("id", m.ID)
-		e.text("instance_id", m.InstanceID)
-		e.text("client_id", m.ClientID)
-		e.text("host", m.Host)
-		e.number("epoch", int64(m.Epoch))
-		e.list("assigned")
-		for _, k := range m.Assigned {
-			e.open('{')
-			e.string("topic", k.Topic)
-			e.int("partition", int64(k.Partition))
-			e.close('}')
-		}
-		e.close(']')
-		e.close('}')
-	}
-	e.close(']')
+	jsonMembers(e, g)
 	if st := g.Store; st != nil {
 		e.time("saved", st.Saved)
 		e.text("store_path", st.Path)
@@ -108,6 +90,28 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 	e.close(']')
 	e.text("error", reason(g.Trouble))
 	e.close('}')
+}
+
+func jsonMembers(e *encoder, g offsets.Group) {
+	e.list("members")
+	for _, m := range g.Members {
+		e.open('{')
+		e.string("id", m.ID)
+		e.text("instance_id", m.InstanceID)
+		e.text("client_id", m.ClientID)
+		e.text("host", m.Host)
+		e.number("epoch", int64(m.Epoch))
+		e.list("assigned")
+		for _, k := range m.Assigned {
+			e.open('{')
+			e.string("topic", k.Topic)
+			e.int("partition", int64(k.Partition))
+			e.close('}')
+		}
+		e.close(']')
+		e.close('}')
+	}
+	e.close(']')
 }
 
 func reason(t *offsets.Trouble) string {

@@ -16,6 +16,9 @@ const GroupsSchema = "gtoffset.groups/1"
 type GroupList struct {
 	Snapshot offsets.Snapshot
 	Troubles []offsets.Trouble // brokers that did not list their groups: the list is not whole
+
+	described bool // the groups were described: documents have what only that tells
+	members   bool // and list the members
 }
 
 // Write writes the view as table, json, yaml or csv. Wide is the same as table.
@@ -79,13 +82,19 @@ func (l GroupList) text(s Stream) error {
 		p.err = grid.draw(s)
 	}
 	p.printf("\n%s\n", offsets.Plural(len(l.Snapshot.Groups), "group"))
-	if len(l.Troubles) > 0 {
-		p.printf("\nThe list is not whole:\n")
-		for _, t := range l.Troubles {
-			p.prose("    ", "  %s", cleanText(reason(&t)))
-		}
-	}
+	l.notWhole(p)
 	return p.err
+}
+
+// notWhole names the brokers whose groups are missing.
+func (l GroupList) notWhole(p *printer) {
+	if len(l.Troubles) == 0 {
+		return
+	}
+	p.printf("\nThe list is not whole:\n")
+	for _, t := range l.Troubles {
+		p.prose("    ", "  %s", cleanText(reason(&t)))
+	}
 }
 
 func (l GroupList) json(w io.Writer) error {
@@ -102,6 +111,20 @@ func (l GroupList) json(w io.Writer) error {
 		e.text("state", g.State)
 		e.text("protocol", g.Protocol)
 		e.number("coordinator", int64(g.Coordinator))
+		if l.described {
+			e.text("coordinator_address", g.CoordinatorAddr)
+			e.text("assignor", g.Assignor)
+			e.number("epoch", int64(g.Epoch))
+			if n := count(g); n == "-" {
+				e.null("member_count")
+			} else {
+				e.int("member_count", int64(len(g.Members)))
+			}
+			e.strings("notes", g.Notes)
+		}
+		if l.members {
+			jsonMembers(e, g)
+		}
 		e.text("error", reason(g.Trouble))
 		e.close('}')
 		e.flush()

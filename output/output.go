@@ -22,6 +22,7 @@ const (
 	JSON  Format = "json"
 	YAML  Format = "yaml"
 	CSV   Format = "csv"
+	Prom  Format = "prom" // Prometheus' text exposition
 )
 
 // FormatError is a format that a view does not have.

@@ -73,20 +73,21 @@ type Member struct {
 
 // Group is one group as the cluster and the store know it.
 type Group struct {
-	ID          string
-	Existence   Existence
-	Type        GroupType
-	State       string // Kafka's word (Stable, Empty, …); "" if not known
-	Protocol    string // protocol type: "consumer", "connect", "share", …; "" for a simple group
-	Assignor    string
-	Epoch       int32 // group epoch, None for classic groups
-	Coordinator int32 // broker id, None if not known
-	Members     []Member
-	Trouble     *Trouble      // the cluster's side of this group could not be read
-	Notes       []string      // what a falling back could not find out
-	CommitsKept time.Duration // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
-	Store       *Store        // nil if no store is named
-	Rows        []Row         // sorted by Key
+	ID              string
+	Existence       Existence
+	Type            GroupType
+	State           string // Kafka's word (Stable, Empty, …); "" if not known
+	Protocol        string // protocol type: "consumer", "connect", "share", …; "" for a simple group
+	Assignor        string
+	Epoch           int32  // group epoch, None for classic groups
+	Coordinator     int32  // broker id, None if not known
+	CoordinatorAddr string // where it is reached; "" if not known
+	Members         []Member
+	Trouble         *Trouble      // the cluster's side of this group could not be read
+	Notes           []string      // what a falling back could not find out
+	CommitsKept     time.Duration // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
+	Store           *Store        // nil if no store is named
+	Rows            []Row         // sorted by Key
 }
 
 // Store is what the named store says about a group as a whole.

@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"gtoffset/kafkaops/offsets"
+)
+
+// hint is the next step for a group, "" for none.
+func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
+	if hint := g.mending(shot, grp, sc); hint != "" {
+		return hint
+	}
+	ones := 0
+	for _, r := range grp.Rows {
+		switch offsets.Judge(r.Committed, r.Range, shot.Origin.Cluster).Lag {
+		case 1:
+			ones++
+		case 0, offsets.None:
+		default:
+			return "" // there are records to be read
+		}
+	}
+	if ones == 0 {
+		return ""
+	}
+	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
+}
+
+// mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
+func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
+	if grp.Active() || grp.Trouble != nil {
+		return ""
+	}
+	line := func(command string, selections []offsets.Selection, end ...string) string {
+		words := []string{command, "-g", grp.ID}
+		for _, sel := range selections {
+			words = append(words, "-t", sel.String())
+		}
+		if g.store != "" {
+			words = append(words, "-s", g.store)
+		}
+		return g.typed(append(words, end...)...)
+	}
+	mend := grp.Repairs(shot.Origin.Cluster)
+	switch {
+	case mend.Denied:
+		return "the store may not be read: run it as the user of the job"
+	case mend.Damaged:
+		return "to see what the whole lines of the damaged file would give: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
+	case mend.Foreign:
+		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
+	}
+	if safe := grp.Safe(shot.Origin.Cluster); len(safe) > 0 {
+		return "to lose nothing that is still there: " + line("reset", safe, "--to-safe", "--stored", "--committed")
+	}
+	flags := func(sides []offsets.Side, end ...string) []string {
+		for _, side := range sides {
+			end = append(end, "--"+string(side))
+		}
+		return end
+	}
+	if stale, sides := grp.Stale(shot.Origin.Cluster); len(stale) > 0 {
+		return "to go on where the offsets say, without the stale leader epochs: " + line("reset", stale, flags(sides, "--to-current")...)
+	}
+	if len(mend.Sides) == 0 {
+		return ""
+	}
+	end := flags(mend.Sides)
+	if mend.Recreated {
+		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
+	}
+	return "to bring it back into range: " + line("clamp", sc.selections, end...)
+}

@@ -1,0 +1,172 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/output"
+)
+
+// troubles says what of a snapshot could not be read, as an error with its exit code; nil if all could.
+func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
+	var errs []error
+	errs = append(errs, missingBrokers(shot.Troubles, len(shot.Groups) > 0))
+	readable := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return grp.Trouble == nil })
+	for _, grp := range shot.Groups {
+		if grp.Trouble != nil {
+			code := exitPartly
+			if !readable && grp.Trouble.Unreachable {
+				code = exitUnreachable
+			}
+			errs = append(errs, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s", grp.ID, grp.Trouble.Reason)})
+		}
+		if grp.Store != nil && grp.Store.Trouble != nil {
+			code := exitPartly
+			if grp.Store.Trouble.Unreachable {
+				code = exitUnreachable
+			}
+			errs = append(errs, &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)})
+		}
+	}
+	errs = append(errs, g.unknownGroups(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), brokenRows(shot))
+	return errors.Join(errs...)
+}
+
+// unknownGroups names the groups that neither the cluster nor the store knows.
+func (g *global) unknownGroups(shot offsets.Snapshot) error {
+	var errs []error
+	for _, grp := range shot.Groups {
+		nobody := grp.ID == "" && len(grp.Rows) == 0 && grp.Existence != offsets.Exists // an unset variable, most likely
+		if grp.Trouble != nil || grp.Existence != offsets.Missing && !nobody || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
+			continue
+		}
+		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}
+		if len(shot.Groups) > 1 {
+			p.code = exitPartly
+		}
+		if grp.Store != nil {
+			p.text += ", nor is anything of it in the store (looked at " + grp.Store.Path + ")"
+		}
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// stored reports whether the store has a place for the group.
+func stored(grp offsets.Group) bool {
+	return slices.ContainsFunc(grp.Store.Topics, func(t offsets.StoredTopic) bool { return t.Presence != offsets.Absent })
+}
+
+func missingBrokers(missing []offsets.Trouble, some bool) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	reasons := make([]string, len(missing))
+	for i, t := range missing {
+		reasons[i] = t.Reason
+	}
+	p := &problem{code: exitPartly, text: "groups may be missing from this list: " + list(reasons, 3)}
+	if !some {
+		p.code = exitUnreachable
+	}
+	return p
+}
+
+// unnamedTopics refuses topics and partitions that were named but that neither the cluster nor either side knows.
+func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
+	var unknown []string
+	for _, grp := range shot.Groups {
+		for _, r := range grp.Rows {
+			if r.Range.Gone() && sc.named(r.Topic) && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
+				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
+			}
+		}
+	}
+	for _, topic := range sc.topicNames() {
+		if !slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
+			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == topic })
+		}) && len(shot.Groups) > 0 {
+			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", topic))
+		}
+	}
+	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &problem{code: exitFailed, text: list(unknown, 3), hint: g.typed("describe", "-g", shot.Groups[0].ID) + " shows its topics"}
+}
+
+// brokenRows counts the partitions of which something could not be read, or that are gone.
+func brokenRows(shot offsets.Snapshot) error {
+	var unread, gone, all int
+	var details []output.ErrorDetail
+	for _, grp := range shot.Groups {
+		for _, r := range grp.Rows {
+			all++
+			reason := ""
+			switch {
+			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
+				gone++
+				reason = "gone"
+			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil),
+				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "":
+				unread++
+				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
+			}
+			if reason != "" && len(details) < 100 {
+				details = append(details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
+			}
+		}
+	}
+	var say []string
+	if unread > 0 {
+		say = append(say, fmt.Sprintf("%s of %s could not be read", offsets.Thousands(int64(unread)), offsets.Plural(all, "partition")))
+	}
+	if gone > 0 {
+		say = append(say, fmt.Sprintf("%s of %s no longer exist", offsets.Thousands(int64(gone)), offsets.Plural(all, "partition")))
+	}
+	if len(say) == 0 {
+		return nil
+	}
+	return &problem{code: exitPartly, text: strings.Join(say, "; "), details: details}
+}
+
+// checksError names each check that is not met.
+func checksError(checks []offsets.Check) error {
+	var errs []error
+	for _, c := range checks {
+		if !c.Failed {
+			continue
+		}
+		at := fmt.Sprintf("group %q %s", c.Worst.Group, c.Worst.Key)
+		text := fmt.Sprintf("check --%s %s is not met by %s; the worst is %s with %s", c.Name, measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), at, measure(c.Worst.Value, c.Unit))
+		if c.Name == "ok" {
+			text = fmt.Sprintf("check: %s not ok, as %s: %s", offsets.Plural(c.Count, "partition"), at, c.Worst.Words)
+		}
+		errs = append(errs, &problem{code: exitNotMet, text: text})
+	}
+	return errors.Join(errs...)
+}
+
+// measure writes a number of a check.
+func measure(n int64, unit offsets.Unit) string {
+	if unit == offsets.Milliseconds {
+		return offsets.Span(time.Duration(n) * time.Millisecond)
+	}
+	return fmt.Sprint(n)
+}
+
+// noteUnmeasured says what a check could not look at: it must not pass for met.
+func (g *global) noteUnmeasured(checks []offsets.Check) {
+	for _, c := range checks {
+		if c.Unmeasured > 0 && c.Unit == offsets.Milliseconds {
+			g.note("check --%s: %s could not be measured (%s)", c.Name, offsets.Plural(c.Unmeasured, "partition"), c.Why)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gtoffset/output"
+)
+
+// write lets a view write to stdout, or to a file that is replaced as a whole: whoever reads it meanwhile, as a collector of metrics
+// does, sees the old one or the new.
+func (g *global) write(path string, view func(output.Stream) error) error {
+	if path == "" {
+		return view(g.out())
+	}
+	var b bytes.Buffer
+	if err := view(output.Plain(&b)); err != nil {
+		return err
+	}
+	if err := replaceFile(path, b.Bytes()); err != nil {
+		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v", path, err), hint: "check the path, and the rights on its folder", cause: err}
+	}
+	return nil
+}
+
+// replaceFile writes a file beside the old one and puts it in its place. A new one may be read by all, an old one keeps its mode.
+func replaceFile(path string, content []byte) (err error) {
+	mode := fs.FileMode(0o644)
+	switch info, err := os.Stat(path); {
+	case err == nil && !info.Mode().IsRegular():
+		return errors.New("it is not a file")
+	case err == nil:
+		mode = info.Mode().Perm()
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return unwrapPath(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(unwrapPath(err), os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(content)
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// unwrapPath leaves out the name of the temporary file, which says nothing to anybody.
+func unwrapPath(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}
