@@ -233,18 +233,18 @@ func (r *replay) run(ctx context.Context) error { return r.read(ctx, nil) }
 // read reads all lanes to their end, into the sink. keep saves after each batch; nil saves nothing. The first interrupt ends ctx.
 func (r *replay) read(ctx context.Context, keep keeper) error {
 	r.enter()
-	if len(r.order) == 0 {
-		return nil
+	var err error
+	if len(r.order) > 0 {
+		tellOfPipes()
+		r.left.Store(r.o.records)
+		sink := r.sink()
+		stop := r.watch()
+		err = r.untilDone(ctx, sink, keep)
+		stop()
+		if sink != nil {
+			sink.close()
+		}
 	}
-	tellOfPipes()
-	sink := r.sink()
-	if sink != nil {
-		defer sink.close()
-	}
-	r.left.Store(r.o.records)
-	stop := r.watch()
-	err := r.untilDone(ctx, sink, keep)
-	stop()
 	if r.g.quiet || r.closed {
 		return err
 	}
