@@ -134,7 +134,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.Is(err, offsetfile.ErrNoRoot):
 		return problem{code: exitFailed, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
 	case errors.As(err, &name):
-		return problem{code: exitUsage, text: err.Error(), hint: "leave out -s: a store of files has no place for it"}
+		return problem{code: exitUsage, text: err.Error(), hint: "leave out -s, or name another store"}
 	case errors.As(err, &clash):
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
 	case errors.As(err, &locked):

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/zookeeper"
 )
 
 // storeKind is one kind of store: how it is written, and how it is opened. Opening makes no connection.
@@ -21,6 +22,10 @@ type storeKind struct {
 func storeKinds() []storeKind {
 	return []storeKind{
 		{[]string{"file"}, "PATH, file:PATH", "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic", openFiles},
+		{
+			[]string{"zookeeper"}, "zookeeper://HOST[:PORT],…[/CHROOT]",
+			"/consumers/GROUP/offsets/TOPIC/PARTITION, as consumers before Kafka 0.9 kept them; user:$PASSWORD@ is its digest", zookeeper.Open,
+		},
 	}
 }
 

@@ -32,13 +32,13 @@ var (
 	ErrRootURL     = errors.New("not a usable file: URL or path")
 )
 
-// NameError is a group or topic that has no place in a store of files.
+// NameError is a group or topic that has no place in a store.
 type NameError struct {
 	Kind, Name, Reason string // Kind is "group" or "topic"
 }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("%s %q has no path in a store of files: %s", e.Kind, e.Name, e.Reason)
+	return fmt.Sprintf("%s %q has no place in the store: %s", e.Kind, e.Name, e.Reason)
 }
 
 // ClashError is one name with two places, or one place with two names.

@@ -128,13 +128,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 			return nil, err
 		}
 	}
-	versions := kversion.Tip()
-	// From version 10 on OffsetFetch answers with topic ids alone, and OffsetCommit wants them.
-	versions.SetMaxKeyVersion(kmsg.OffsetFetch.Int16(), 9)
-	versions.SetMaxKeyVersion(kmsg.OffsetCommit.Int16(), 9)
-	versions.SetMaxKeyVersion(kmsg.StreamsGroupHeartbeat.Int16(), 0) // not in the table yet
-	c.client, err = kgo.NewClient(c.options(kgo.MaxVersions(versions))...)
-	if err != nil {
+	if err := c.connect(); err != nil {
 		return nil, err
 	}
 	if err := c.ready(ctx); err != nil {
@@ -142,6 +136,17 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	}
 	context.AfterFunc(ctx, c.Stop)
 	return c, nil
+}
+
+// connect makes the client by which the cluster is prepared.
+func (c *Cluster) connect() (err error) {
+	versions := kversion.Tip()
+	// From version 10 on OffsetFetch answers with topic ids alone, and OffsetCommit wants them.
+	versions.SetMaxKeyVersion(kmsg.OffsetFetch.Int16(), 9)
+	versions.SetMaxKeyVersion(kmsg.OffsetCommit.Int16(), 9)
+	versions.SetMaxKeyVersion(kmsg.StreamsGroupHeartbeat.Int16(), 0) // not in the table yet
+	c.client, err = kgo.NewClient(c.options(kgo.MaxVersions(versions))...)
+	return err
 }
 
 // configure writes all files that the brokers read.
@@ -245,12 +250,7 @@ log4j.appender.A.layout.ConversionPattern=%d %p %m (%c)%n
 
 // java is the command that runs one main class of the jars.
 func (c *Cluster) java(memory, class string, args ...string) *exec.Cmd {
-	return exec.Command("java", append([]string{
-		"-Xmx" + memory, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
-		"-Dlog4j2.configurationFile=" + filepath.Join(c.dir, "log4j2.yaml"),
-		"-Dlog4j.configuration=file:" + filepath.Join(c.dir, "log4j.properties"),
-		"-cp", filepath.Join(c.libs, "*"), class,
-	}, args...)...)
+	return jvm(c.dir, filepath.Join(c.libs, "*"), memory, nil, class, args...)
 }
 
 // format lets Kafka's tool make the first broker's data folder. The others' differ from it in two lines of one file, which are not
