@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,10 +51,33 @@ type URLError struct {
 func (e *URLError) Error() string { return fmt.Sprintf("store %s: %s: %v", e.URL, e.Part, e.Err) }
 func (e *URLError) Unwrap() error { return e.Err }
 
-var (
-	schemeForm   = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
-	variableForm = regexp.MustCompile(`^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$`)
-)
+// isScheme tells what may stand in front of a URL's colon. Capitals are not taken.
+func isScheme(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '.' && c != '-') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// variableName is the name in $NAME or ${NAME}, "" if a text is neither.
+func variableName(text string) string {
+	name, ok := strings.CutPrefix(text, "$")
+	if inner, open := strings.CutPrefix(name, "{"); open {
+		name, open = strings.CutSuffix(inner, "}")
+		ok = ok && open
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		ok = ok && (letter || i > 0 && c >= '0' && c <= '9')
+	}
+	if !ok {
+		return ""
+	}
+	return name
+}
 
 // secretParams are the parameters whose value is a secret.
 var secretParams = []string{"password", "delegation", "tls-key-password"}
@@ -67,10 +89,10 @@ func ParseAddress(text string, getenv func(string) string) (*Address, error) {
 	}
 	scheme, rest, ok := strings.Cut(text, ":")
 	a := &Address{Scheme: scheme, given: hidePassword(text), getenv: getenv, asked: map[string]bool{}, secrets: map[string]string{}}
-	if !ok || !schemeForm.MatchString(scheme) {
+	if !ok || !isScheme(scheme) {
 		return nil, a.Errorf("scheme", "it has none, as in redis://HOST/0")
 	}
-	if via, inner, nested := strings.Cut(rest, "://"); scheme == "spark" && nested && schemeForm.MatchString(via) {
+	if via, inner, nested := strings.Cut(rest, "://"); scheme == "spark" && nested && isScheme(via) {
 		a.Via, rest = via, "//"+inner
 	}
 	if strings.Contains(rest, "#") {
@@ -179,13 +201,12 @@ func (a *Address) findSecrets() error {
 
 // variable resolves $VARIABLE. Anything else is a literal secret, which is refused.
 func (a *Address) variable(part, value string) (string, error) {
-	m := variableForm.FindStringSubmatch(value)
-	if m == nil {
+	name := variableName(value)
+	if name == "" {
 		e := a.Errorf(part, "it stands in the URL itself, where others can read it")
 		e.Hint = "name a variable, in single quotes: '" + a.Scheme + "://user:$VARIABLE@host/…'; or ?password-file=FILE; or set " + PasswordVariable
 		return "", e
 	}
-	name := m[1] + m[2]
 	if secret := a.getenv(name); secret != "" {
 		return secret, nil
 	}
@@ -194,7 +215,7 @@ func (a *Address) variable(part, value string) (string, error) {
 
 // hidePassword replaces what may be a secret by ***; a $VARIABLE stays. It takes anything, also what is no URL at all.
 func hidePassword(text string) string {
-	if from, to, ok := passwordIn(text); ok && !variableForm.MatchString(text[from:to]) {
+	if from, to, ok := passwordIn(text); ok && variableName(text[from:to]) == "" {
 		text = text[:from] + "***" + text[to:]
 	}
 	head, query, ok := strings.Cut(text, "?")
@@ -204,7 +225,7 @@ func hidePassword(text string) string {
 	params := strings.Split(query, "&")
 	for i, p := range params {
 		name, value, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(secretParams, plain) && !variableForm.MatchString(value) {
+		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(secretParams, plain) && variableName(value) == "" {
 			params[i] = name + "=***"
 		}
 	}
@@ -336,7 +357,7 @@ func (a *Address) TLS() (*tls.Config, error) {
 // IsURL tells a store's URL from the path of a folder.
 func IsURL(store string) bool {
 	scheme, rest, ok := strings.Cut(store, ":")
-	if !ok || !schemeForm.MatchString(scheme) {
+	if !ok || !isScheme(scheme) {
 		return false
 	}
 	return strings.HasPrefix(rest, "//") || scheme == "file" || scheme == "spark"

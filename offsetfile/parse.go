@@ -16,7 +16,7 @@ import (
 var ErrEmpty = errors.New("the file is empty (0 bytes), probably after a crash")
 
 // ErrTooLarge is a file over MaxSize. It cannot be salvaged.
-var ErrTooLarge = fmt.Errorf("the file is larger than %d MiB", MaxSize>>20)
+var ErrTooLarge = errors.New("the file is larger than 64 MiB")
 
 // VersionError is a file of another version of the format. It cannot be salvaged.
 type VersionError struct{ Version string }

@@ -28,7 +28,7 @@ func (d Describe) forecast(p *printer, g offsets.Group) {
 
 // restart words one place. It returns whether the policies still wait to be told at length.
 func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, g offsets.Group, long bool) bool {
-	from := restartFrom[base.From]
+	from := restartFrom(base.From)
 	if base.Uncounted == len(g.Rows) {
 		if base.From != offsets.FromNewGroup {
 			p.printf("%s  cannot be told: no partition could be counted.\n", from)
@@ -81,10 +81,14 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, g offsets.
 }
 
 // restartFrom begins the sentence about a place.
-var restartFrom = map[offsets.Place]string{
-	offsets.FromStore:    "A restart from the store   ",
-	offsets.FromCommits:  "A restart from the commits ",
-	offsets.FromNewGroup: "A restart as a new group   ",
+func restartFrom(p offsets.Place) string {
+	switch p {
+	case offsets.FromStore:
+		return "A restart from the store   "
+	case offsets.FromCommits:
+		return "A restart from the commits "
+	}
+	return "A restart as a new group   "
 }
 
 // newGroup words a restart under another group id.
@@ -93,7 +97,7 @@ func newGroup(p *printer, base offsets.Outcome, all []offsets.Outcome) {
 		return // nothing is left to read
 	}
 	earliest, latest := under(base, all, "")
-	p.prose("    ", "%s  leaves it to the policy%s: earliest %s · latest %s · none stops%s", restartFrom[base.From], also(base), earliest, latest, uncountedToo(base))
+	p.prose("    ", "%s  leaves it to the policy%s: earliest %s · latest %s · none stops%s", restartFrom(base.From), also(base), earliest, latest, uncountedToo(base))
 }
 
 // also is what is lost whatever a policy decides.

@@ -12,7 +12,7 @@ const MaxSize = 256 << 20
 // The ways in which there is nothing to read.
 var (
 	ErrEmpty    = errors.New("it is empty")
-	ErrTooLarge = fmt.Errorf("it is larger than %d MiB", MaxSize>>20)
+	ErrTooLarge = errors.New("it is larger than 256 MiB")
 )
 
 // UnknownError is content that is none of the formats.
