@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/mysql"
+	"gtoffset/offsetfile/redis"
 	"gtoffset/offsetfile/zookeeper"
 )
 
@@ -23,7 +25,19 @@ func storeKinds() []storeKind {
 	return []storeKind{
 		{[]string{"file"}, "PATH, file:PATH", "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic", openFiles},
 		{
-			[]string{"zookeeper"}, "zookeeper://HOST[:PORT],…[/CHROOT]",
+			[]string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
+			"redis://HOST[:PORT][/DB], redis+sentinel://HOST,…/MASTER[/DB], redis+cluster://HOST,…; rediss… is over TLS",
+			"the hash offset:TOPIC:GROUP, field PARTITION; ?key=kafka:topic:{topic}:{group} for any other key", redis.Open,
+		},
+		{
+			[]string{"mysql"},
+			"mysql://USER@HOST[:PORT]/DATABASE",
+			"the table offsets (topic, group_id, partition, offset, timestamp); ?table=, ?topic=, ?group=, … name others; --create-table makes it",
+			mysql.Open,
+		},
+		{
+			[]string{"zookeeper"},
+			"zookeeper://HOST[:PORT],…[/CHROOT]",
 			"/consumers/GROUP/offsets/TOPIC/PARTITION, as consumers before Kafka 0.9 kept them; user:$PASSWORD@ is its digest", zookeeper.Open,
 		},
 	}
