@@ -312,6 +312,8 @@ func (w *writing) narrowed() *scope {
 
 // lock takes the locks of every place in the store that is to be written, and holds them until the read-back is done.
 func (w *writing) lock(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
+	defer cancel()
 	for _, pg := range w.plan.Groups {
 		var topics []string
 		for _, c := range pg.Changes {
