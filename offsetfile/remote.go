@@ -355,12 +355,8 @@ func (s *remote) Writer(ctx context.Context, group string, topics []string) (Wri
 	if !s.Can().Write {
 		return nil, fmt.Errorf("%s: %w", s.name, ErrReadOnly)
 	}
-	if dir, _, err := s.folder(ctx, s.root, group); err == nil {
-		for _, topic := range topics {
-			if dir, in, err := s.folder(ctx, dir, topic); err == nil {
-				s.sweep(ctx, dir, in)
-			}
-		}
+	for _, topic := range topics {
+		s.sweep(ctx, path.Join(s.root, encode(group), encode(topic)))
 	}
 	return &remoteWriter{s, group}, nil
 }
@@ -369,9 +365,12 @@ func (s *remote) Writer(ctx context.Context, group string, topics []string) (Wri
 const abandoned = time.Hour
 
 // sweep removes temporary files that were left behind. It is no failure if that cannot be done: they are ignored anyway.
-func (s *remote) sweep(ctx context.Context, dir string, in []RemoteFile) {
+func (s *remote) sweep(ctx context.Context, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, leastTry)
+	defer cancel()
+	in, err := s.service.List(ctx, dir)
 	i := slices.IndexFunc(in, func(f RemoteFile) bool { return f.Name == fileName })
-	if i < 0 {
+	if err != nil || i < 0 {
 		return
 	}
 	for _, f := range in {
