@@ -45,97 +45,144 @@ func setHelp(root *cobra.Command, columns int) {
 		wide = min(max(columns, helpLeast), helpMost)
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		var b strings.Builder
-		writeText(&b, cmp.Or(c.Long, c.Short), wide)
-		b.WriteByte('\n')
-		writeUsage(&b, c, wide)
-		io.WriteString(c.OutOrStdout(), b.String())
+		h := newHelpText(wide)
+		h.text(cmp.Or(c.Long, c.Short))
+		h.WriteByte('\n')
+		h.usage(c)
+		io.WriteString(c.OutOrStdout(), h.String())
 	})
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		var b strings.Builder
-		writeUsage(&b, c, wide)
-		_, err := io.WriteString(c.OutOrStdout(), b.String())
+		h := newHelpText(wide)
+		h.usage(c)
+		_, err := io.WriteString(c.OutOrStdout(), h.String())
 		return err
 	})
 }
 
-// writeText breaks paragraphs anew. Lines that begin with a blank keep their place.
-func writeText(b *strings.Builder, text string, wide int) {
-	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") || strings.Contains(paragraph, "\n ") {
-			fmt.Fprintln(b, paragraph)
-			continue
-		}
-		for _, line := range wrap(paragraph, wide) {
-			fmt.Fprintln(b, line)
-		}
+// helpText is a help being written. It is built without fmt and in one piece of memory: --help is asked for by programs, too, and
+// each new page of memory costs as much as a line of text.
+type helpText struct {
+	strings.Builder
+	wide int
+}
+
+func newHelpText(wide int) *helpText {
+	h := &helpText{wide: wide}
+	h.Grow(4 << 10)
+	return h
+}
+
+// lines writes texts as they are, one a line.
+func (h *helpText) lines(texts ...string) {
+	for _, t := range texts {
+		h.WriteString(t)
+		h.WriteByte('\n')
 	}
 }
 
-func writeUsage(b *strings.Builder, c *cobra.Command, wide int) {
-	fmt.Fprintf(b, "Usage\n  %s\n", c.UseLine())
+// blanks writes n of them.
+func (h *helpText) blanks(n int) {
+	for range n {
+		h.WriteByte(' ')
+	}
+}
+
+// fold breaks a text into lines of at most room characters. In front of each but the first it writes lead.
+func (h *helpText) fold(text string, room int, lead func()) {
+	used := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used == 0:
+		case used+1+n > room:
+			h.WriteByte('\n')
+			lead()
+			used = 0
+		default:
+			h.WriteByte(' ')
+			used++
+		}
+		h.WriteString(word)
+		used += n
+	}
+	h.WriteByte('\n')
+}
+
+// text breaks paragraphs anew. Lines that begin with a blank keep their place.
+func (h *helpText) text(text string) {
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		if i > 0 {
+			h.WriteByte('\n')
+		}
+		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") || strings.Contains(paragraph, "\n ") {
+			h.lines(paragraph)
+			continue
+		}
+		h.fold(paragraph, h.wide, func() {})
+	}
+}
+
+func (h *helpText) usage(c *cobra.Command) {
+	h.WriteString("Usage\n  ")
+	h.lines(c.UseLine())
 	if c.HasExample() {
-		fmt.Fprintf(b, "\nExamples\n")
+		h.lines("", "Examples")
 		for line := range strings.SplitSeq(c.Example, "\n") {
 			comment, ok := strings.CutPrefix(strings.TrimSpace(line), "# ")
 			if !ok {
-				fmt.Fprintln(b, line) // a command is there to be copied
+				h.lines(line) // a command is there to be copied
 				continue
 			}
-			for _, part := range wrap(comment, wide-4) {
-				fmt.Fprintln(b, "  # "+part)
-			}
+			lead := func() { h.WriteString("  # ") }
+			lead()
+			h.fold(comment, h.wide-4, lead)
 		}
 	}
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\nCommands\n")
+		h.lines("", "Commands")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				writeItem(b, 12, wide, sub.Name(), sub.Short)
+				h.item(12, sub.Name(), sub.Short)
 			}
 		}
 		if !c.HasParent() {
-			b.WriteByte('\n')
-			writeText(b, "gtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.", wide)
+			h.WriteByte('\n')
+			h.text("gtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.")
 		}
 	}
-	if f := c.LocalNonPersistentFlags(); f.HasAvailableFlags() {
-		b.WriteString("\nFlags\n")
-		writeFlags(b, c, f, wide)
+	if f := c.LocalNonPersistentFlags(); c.HasParent() && f.HasAvailableFlags() { // the program itself has but -h
+		h.lines("", "Flags")
+		h.flags(c, f)
 	}
 	global := c.InheritedFlags()
 	if !c.HasParent() {
 		global = c.PersistentFlags()
 	}
 	if global.HasAvailableFlags() {
-		b.WriteString("\nFlags of every command\n")
-		writeFlags(b, c, global, wide)
+		h.lines("", "Flags of every command")
+		h.flags(c, global)
 	}
 }
 
-// writeItem writes a name and what it is, beside it, or below it where the names would leave too little room.
-func writeItem(b *strings.Builder, names, wide int, name, text string) {
+// item writes a name and what it is, beside it, or below it where the names would leave too little room.
+func (h *helpText) item(names int, name, text string) {
 	const least = 40
-	if room := wide - names - 4; room >= least {
-		for i, line := range wrap(text, room) {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(b, "  %-*s  %s\n", names, name, line)
-		}
-		return
+	h.WriteString("  ")
+	h.WriteString(name)
+	indent := 10
+	if room := h.wide - names - 4; room >= least {
+		indent = names + 4
+		h.blanks(indent - 2 - utf8.RuneCountInString(name))
+	} else {
+		h.WriteByte('\n')
+		h.blanks(indent)
 	}
-	fmt.Fprintf(b, "  %s\n", name)
-	for _, line := range wrap(text, wide-10) {
-		fmt.Fprintf(b, "          %s\n", line)
-	}
+	h.fold(text, h.wide-indent, func() { h.blanks(indent) })
 }
 
-func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet, wide int) {
-	var names, texts []string
+func (h *helpText) flags(c *cobra.Command, flags *pflag.FlagSet) {
+	type item struct{ name, text string }
+	items := make([]item, 0, 32)
 	longest := 0
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
@@ -157,28 +204,12 @@ func writeFlags(b *strings.Builder, c *cobra.Command, flags *pflag.FlagSet, wide
 		default:
 			text += " (default " + f.DefValue + ")"
 		}
-		names, texts = append(names, name), append(texts, text)
+		items = append(items, item{name, text})
 		longest = max(longest, len(name))
 	})
-	for i, n := range names {
-		writeItem(b, longest, wide, n, texts[i])
+	for _, i := range items {
+		h.item(longest, i.name, i.text)
 	}
-}
-
-// wrap breaks a text into lines of at most n characters.
-func wrap(text string, n int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > n {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // takes checks the number of arguments; hint says what to write instead, with %s for the first that is too many.

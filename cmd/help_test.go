@@ -31,3 +31,21 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// The program's own help goes a shorter way, and says the same.
+func TestHelpIsOne(t *testing.T) {
+	help := func(args ...string) string {
+		var out bytes.Buffer
+		env := Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+		if code := Main(t.Context(), env, args); code != 0 {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+		return out.String()
+	}
+	want := help("--quiet", "--help")
+	for _, args := range [][]string{{}, {"--help"}, {"-h"}, {"help"}} {
+		if got := help(args...); got != want {
+			t.Errorf("%v says\n%s\nand --quiet --help\n%s", args, got, want)
+		}
+	}
+}

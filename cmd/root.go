@@ -25,6 +25,11 @@ func Main(ctx context.Context, env Env, args []string) int {
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	if g.onlyHelp() { // cobra would first make its commands for completion, and more
+		root.InitDefaultHelpCmd()
+		_ = root.Help()
+		return exitDone
+	}
 	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
 	g.close()
@@ -65,7 +70,7 @@ type global struct {
 
 func newRoot(g *global) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "gtoffset COMMAND",
+		Use:   "gtoffset COMMAND [flags]",
 		Short: "Inspect and repair Kafka consumer-group offsets",
 		Long: `Gtoffset puts side by side what a streaming job stored, what its group committed, and what the cluster still has;
 says what a restart would do; and repairs it: plan, consent, backup, write, verify, undo.`,
@@ -159,9 +164,9 @@ func (c command) build(g *global) *cobra.Command {
 	return made
 }
 
-// onlyHelp reports that the program was called for its own help.
+// onlyHelp reports that the program was called for its own help and nothing else.
 func (g *global) onlyHelp() bool {
-	return g.args != nil && (len(g.args) == 0 || g.args[0] == "--help" || g.args[0] == "-h")
+	return g.args != nil && (len(g.args) == 0 || len(g.args) == 1 && (g.args[0] == "--help" || g.args[0] == "-h"))
 }
 
 // validate checks the shared flags and fills them from the environment; it opens nothing.
