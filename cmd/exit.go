@@ -187,7 +187,7 @@ func (g *global) finish(ctx context.Context, err error) int {
 	if text != "" {
 		doc := output.Error{Code: v.code(), Codes: v.codes, Text: text, Hint: v.hint, Details: v.more}
 		format := output.Table
-		if output.Format(g.format) == output.JSON {
+		if f := output.Format(g.format); f == output.JSON || f == jsonl {
 			format = output.JSON
 		}
 		if werr := doc.Write(g.talk(), format); werr != nil {

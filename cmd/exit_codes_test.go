@@ -38,6 +38,8 @@ func outcomes() []outcome {
 	foreign := func(w *world) { w.saveAs("billing", "orders", "", "of-another-house", 600) }
 	unwritable := func(w *world) { w.b.FailCommit("orders", 1, kerr.InvalidCommitOffsetSize) }
 	half := func(w *world) { w.b.FailCommit("orders", 0, kerr.InvalidCommitOffsetSize) }
+	readable := func(w *world) { w.filled("fresh", 9, 9).save("billing", "fresh", 4) }
+	both := func(f, g func(*world)) func(*world) { return func(w *world) { f(w); g(w) } }
 	damaged := func(w *world) {
 		must(w.t, os.Mkdir(filepath.Join(w.state, "gtoffset"), 0o700))
 		must(w.t, os.WriteFile(filepath.Join(w.state, "gtoffset", "x.json"), []byte("{"), 0o600))
@@ -162,6 +164,22 @@ func outcomes() []outcome {
 		{5, "export -g billing -b CLOSED", nil},
 		{130, "export -g billing", interrupt},
 
+		{0, "replay -g billing -t fresh -s STORE", readable},
+		{0, "replay -g billing -t fresh -s STORE --save --execute -- cat", readable},
+		{0, "replay -g billing -t fresh -s STORE --save --dry-run -- cat", readable},
+		{1, "replay -g nobody -s STORE", readable},
+		{1, "replay -g billing -t nowhere -s STORE", readable},
+		{1, "replay -g billing -t fresh -s STORE --save --execute -- false", readable},
+		{2, "replay -g billing -t fresh", readable},
+		{2, "replay -g billing -t orders --from 5", nil},
+		{3, "replay -g billing -t fresh:1 -s STORE", readable},
+		{4, "replay -g billing -t orders:0 --from committed", nil},
+		{4, "replay -g billing -t orders:2 --from committed", nil},
+		{4, "replay -g billing -t fresh -s STORE --expect-cluster another", readable},
+		{5, "replay -g billing -t fresh -s STORE -b CLOSED", readable},
+		{10, "replay -g billing -t fresh -s STORE --save --check -- cat", readable},
+		{130, "replay -g billing -t fresh -s STORE", both(readable, interrupt)},
+
 		{0, "wait -g billing --empty", nil},
 		{1, "wait -g nobody --empty", nil},
 		{2, "wait -g billing", nil},
@@ -285,7 +303,7 @@ func TestExitCodes(t *testing.T) {
 	for _, o := range outcomes() {
 		command, _, _ := strings.Cut(o.line, " ")
 		for _, format := range []string{"", "json", "yaml"} {
-			if format != "" && slices.Contains([]string{"version", "completion", "help"}, command) {
+			if format != "" && slices.Contains([]string{"version", "completion", "help", "replay"}, command) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%d %s %s", o.code, o.line, format), func(t *testing.T) {
@@ -298,7 +316,7 @@ func TestExitCodes(t *testing.T) {
 				if (o.code == 0) == strings.Contains(r.err, "rror") {
 					t.Errorf("an error is told if there is one\n%v", r)
 				}
-				silent := strings.Contains(o.line, "NEW") || command == "wait" && format == "" && o.code == 10
+				silent := strings.Contains(o.line, "NEW") || command == "replay" || command == "wait" && format == "" && o.code == 10
 				switch {
 				case r.out == "" && (o.code == 0 || o.code == 10) && !silent:
 					t.Errorf("no answer\n%v", r)

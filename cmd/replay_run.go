@@ -136,7 +136,7 @@ func (r *replay) refusal() *problem {
 		if s.Verdict != offsets.Refuse {
 			continue
 		}
-		if s.Condition != offsets.Unknown {
+		if !s.Away {
 			p.code = exitRefused
 		}
 		texts = append(texts, s.Key.String()+": "+s.Reason)
@@ -247,6 +247,9 @@ func (r *replay) read(ctx context.Context, keep keeper) error {
 	}
 	if r.g.quiet || r.closed {
 		return err
+	}
+	if keep != nil { // the plan stands above
+		fmt.Fprintln(r.g.env.Stderr)
 	}
 	return errors.Join(err, r.view(err).Write(r.g.talk(), output.Table))
 }

@@ -48,6 +48,7 @@ type Stretch struct {
 	Expired   int64     // records before From that are lost for good, and left out by choice
 	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
+	Away      bool      // Refuse, because the cluster did not tell what is needed
 	Follow    bool      // what is written later is read, too
 }
 
@@ -86,6 +87,7 @@ func stretch(s Snapshot, r Row, p ReplayPolicy) Stretch {
 		st.Condition, st.Reason = Gone, r.Range.gone()
 		return st
 	case !r.Range.Known():
+		st.Away = !r.Range.Denied
 		return st.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
 	}
 	from, known := st.resolve(s, r, p.From, &st.From)
@@ -127,6 +129,7 @@ func (st *Stretch) resolve(s Snapshot, r Row, b Bound, end *int64) (Stretch, boo
 	case AimTime:
 		found := b.Times[r.Key]
 		if found.Reason != "" {
+			st.Away = true
 			return st.refuse("unknown: "+found.Reason, ""), false
 		}
 		*end = found.Offset
