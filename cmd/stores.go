@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/hbase"
 	"gtoffset/offsetfile/mysql"
 	"gtoffset/offsetfile/redis"
 	"gtoffset/offsetfile/zookeeper"
@@ -39,6 +40,10 @@ func storeKinds() []storeKind {
 			[]string{"zookeeper"},
 			"zookeeper://HOST[:PORT],…[/CHROOT]",
 			"/consumers/GROUP/offsets/TOPIC/PARTITION, as consumers before Kafka 0.9 kept them; user:$PASSWORD@ is its digest", zookeeper.Open,
+		},
+		{
+			hbase.Schemes(), "hbase://HOST[:PORT]/TABLE, hbase+https://…",
+			"HBase's REST gateway: row GROUP:TOPIC, column offsets:PARTITION; ?row= ?family= ?column= ?values=binary say otherwise", hbase.Open,
 		},
 	}
 }
