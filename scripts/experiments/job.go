@@ -33,17 +33,20 @@ type plan struct {
 	mode     mode
 	place    place
 	interval time.Duration
-	rate     int    // records a second and partition at most; 0: no limit
-	hold     string // where it stands still: before:N or after:N, the output of batch N; "": nowhere
-	consumer []string
+	rate     int      // records a second and partition at most; 0: no limit
+	hold     string   // where it stands still: before:N or after:N, the output of batch N; "": nowhere
+	options  []string // more of the job's own, name=value
 }
 
-// A batch is what the job said of one: by partition, the first offset and one past the last.
-type batch map[int32][2]int64
+// A batch is what the job said of one.
+type batch struct {
+	ended  time.Duration      // after its time had come
+	ranges map[int32][2]int64 // by partition, the first offset and one past the last
+}
 
 func (b batch) records() int {
 	n := 0
-	for _, r := range b {
+	for _, r := range b.ranges {
 		n += int(r[1] - r[0])
 	}
 	return n
@@ -79,7 +82,7 @@ func (l *lab) start(p plan) (*job, error) {
 		"folder=" + folder, "output=" + j.output, "scratch=" + scratch, "hold=" + p.hold,
 		// A killed member stays in its group for so long. It is the least that a broker allows.
 		"consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000",
-	}, p.consumer...)...)
+	}, p.options...)...)
 	if p.mode == file {
 		under, err := l.underLock(filepath.Join(folder, "gtoffset.lock"), cmd)
 		if err != nil {
@@ -125,19 +128,31 @@ func (j *job) hear(line string) error {
 	case "holding":
 		j.holding = true
 	case "batch":
-		_, ranges, _ := strings.Cut(rest, " ")
-		b := batch{}
-		for text := range strings.FieldsSeq(ranges) {
-			var partition int32
-			var r [2]int64
-			if _, err := fmt.Sscanf(text, "%d:%d-%d", &partition, &r[0], &r[1]); err != nil {
-				return fmt.Errorf("the job said %q: %w", line, err)
-			}
-			b[partition] = r
+		b, err := readBatch(rest)
+		if err != nil {
+			return fmt.Errorf("the job said %q: %w", line, err)
 		}
 		j.batches = append(j.batches, b)
 	}
 	return nil
+}
+
+// readBatch reads "N MS partition:from-until ...".
+func readBatch(text string) (batch, error) {
+	var n, ms int
+	if _, err := fmt.Sscan(text, &n, &ms); err != nil {
+		return batch{}, err
+	}
+	b := batch{time.Duration(ms) * time.Millisecond, map[int32][2]int64{}}
+	for _, field := range strings.Fields(text)[2:] {
+		var partition int32
+		var r [2]int64
+		if _, err := fmt.Sscanf(field, "%d:%d-%d", &partition, &r[0], &r[1]); err != nil {
+			return b, err
+		}
+		b.ranges[partition] = r
+	}
+	return b, nil
 }
 
 // until waits for something that the job says.
@@ -168,18 +183,21 @@ func (j *job) has(ctx context.Context, n int) error {
 
 // drains waits until the job has read up to the ends.
 func (j *job) drains(ctx context.Context, ends map[int32]int64) error {
-	return j.until(ctx, "has read everything", func() bool {
-		if len(j.batches) == 0 {
+	return j.until(ctx, "has read everything", func() bool { return j.drained(ends) })
+}
+
+// drained says whether the last batch went up to the ends. The lock is held.
+func (j *job) drained(ends map[int32]int64) bool {
+	if len(j.batches) == 0 {
+		return false
+	}
+	last := j.batches[len(j.batches)-1]
+	for partition, end := range ends {
+		if r, ok := last.ranges[partition]; !ok || r[1] < end {
 			return false
 		}
-		last := j.batches[len(j.batches)-1]
-		for partition, end := range ends {
-			if r, ok := last[partition]; !ok || r[1] < end {
-				return false
-			}
-		}
-		return true
-	})
+	}
+	return true
 }
 
 // finish ends the job gracefully: it finishes the batch that it is at, and those that wait already.
@@ -213,7 +231,7 @@ func (j *job) last() batch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(j.batches) == 0 {
-		return nil
+		return batch{}
 	}
 	return j.batches[len(j.batches)-1]
 }

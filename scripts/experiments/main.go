@@ -104,7 +104,7 @@ type experiment struct {
 func experiments() []experiment {
 	return []experiment{
 		{"1", autoText, trials("auto", 100_006, autoTrials, foretold), sparkTable(losesTheRest), losesTheRest},
-		{"2", asyncText, trials("async", 100_000, asyncTrials, both(foretold, oneBatch)), sparkTable(repeatsOne), repeatsOne},
+		{"2", asyncText, trials("async", 100_000, asyncTrials, both(foretold, nothingLost)), sparkTable(repeatsOne), repeatsOne},
 		{"3", fileText, trials("file", 100_000, fileTrials, foretold), sparkTable(nothing), nothing},
 		{"3b", killText, trials("killed", 100_000, killTrials, both(onlyTheFileKnows, oneBatch)), sparkTable(atMostOne), atMostOne},
 		{"3c", rangeText, outOfRange, rangeTable, nil},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // page is docs/experiments.md, made of results and nothing else. An experiment that was not done has no table.
@@ -47,7 +49,8 @@ This page is written by ` + "`go run ./scripts/experiments -write`" + `; no figu
 * **What was foretold** is the answer of ` + "`gtoffset describe -g GROUP -t TOPIC -s STORE -o json`" + ` between the two runs, for the place from
   which the job starts. In experiments 1 and 2, where the job keeps no file, the store holds what it has written down as
   processed.
-* A run in which the two differ ends with an error, and is on no page.
+* An experiment in which the two differ ends with an error, and comes on no page. What is repeated after a kill (3b, 4) is the one
+  thing that describe cannot know: the file is its only witness, and the output that came after it left no trace there.
 
 ![lost and repeated records of each graceful stop](experiments.svg)
 `
@@ -70,9 +73,8 @@ first as well, by ` + "`gtoffset clamp -g GROUP -t TOPIC -s STORE --stored --wai
 repeated.`
 	killText = `3b. Killed with the file
 
-The paper's extreme case: a batch was put out, and the file could not be written any more. It is repeated, and that is all; so at random
-moments. Describe has one blind spot here: the file is all that is known, and it does not know of an output after it. What will be
-read is foretold.`
+The paper's extreme case: a batch was put out, and the file could not be written any more. It is repeated, and that is all. At a
+random moment it is repeated only if the kill falls between its output and its save.`
 	rangeText = `3c. The file out of range
 
 Partition 0 of 4, with 1,000 records each: once the log has expired beyond what is stored, once the file says more than there is. As the
@@ -97,6 +99,8 @@ machine (file) or has been answered (commit).`
   has it only of a job that ran for 10 s.
 * **A stop after commitAsync repeats one batch only between that batch's output and the next batch's making**, which sends the commit.
   A kill between the making and the output repeats nothing.
+* **A job that is behind its schedule repeats more than one batch, even when it stops gracefully.** Batches are made on time and wait;
+  a graceful stop makes no more, and finishes those that wait. None of them is ever committed.
 * The paper knows neither commits nor topic ids. Where these put a number in doubt, ` + "`gtoffset clamp`" + ` asks, or refuses, before it
   does what the paper does.
 `
@@ -174,9 +178,9 @@ func savingTable(s section) string {
 	for _, r := range s.Saves {
 		saves.add(r.Place, grouped(r.Saves), grouped(int(r.PerSecond)), fmt.Sprintf("%.1f", r.PerSecond/s.Saves[0].PerSecond))
 	}
-	flows := newTable(">batch of", ">saves", ">records/s without saving", ">with", ">with / without")
+	flows := newTable(">batch of", ">batches", ">records/s without saving", ">with", ">with / without")
 	for _, r := range s.Flows {
-		flows.add(grouped(r.Limit), grouped(r.Saves), grouped(int(r.Without)), grouped(int(r.With)), fmt.Sprintf("%.2f", r.With/r.Without))
+		flows.add(grouped(r.Limit), grouped(r.Batches), grouped(int(r.Without)), grouped(int(r.With)), fmt.Sprintf("%.2f", r.With/r.Without))
 	}
 	return saves.String() + "\n" + flowText + "\n" + flows.String()
 }
@@ -225,11 +229,4 @@ func (t *table) String() string { return t.b.String() }
 // seconds writes milliseconds.
 func seconds(ms int) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) + " s" }
 
-// grouped writes a number with commas between its thousands.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func grouped(n int) string { return offsets.Thousands(int64(n)) }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -23,7 +26,7 @@ type saveRow struct {
 // flowRow is a replay of a whole topic to a command, with and without saving after each batch.
 type flowRow struct {
 	Limit   int     `json:"batch_records"`
-	Saves   int     `json:"saves"`   // that the saving one makes
+	Batches int     `json:"batches"` // accepted, and with saving each saved
 	Without float64 `json:"without"` // records a second
 	With    float64 `json:"with"`
 }
@@ -75,17 +78,27 @@ func saving(ctx context.Context, l *lab, short bool) (s section, err error) {
 func race(ctx context.Context, keepers []keeper, rounds int, each time.Duration) ([]saveRow, error) {
 	rows := make([]saveRow, len(keepers))
 	rates := make([][]float64, len(keepers))
+	save := func(i int) error {
+		rows[i].Saves++
+		if err := keepers[i].save(ctx, int64(rows[i].Saves)); err != nil {
+			return fmt.Errorf("save in %s: %w", keepers[i].name, err)
+		}
+		return nil
+	}
+	for i := range keepers { // the first makes what is missing
+		if err := save(i); err != nil {
+			return nil, err
+		}
+	}
 	for range rounds {
-		for i, k := range keepers {
-			n, began := 0, time.Now()
+		for i := range keepers {
+			before, began := rows[i].Saves, time.Now()
 			for time.Since(began) < each {
-				rows[i].Saves++
-				if err := k.save(ctx, int64(rows[i].Saves)); err != nil {
-					return nil, fmt.Errorf("save in %s: %w", k.name, err)
+				if err := save(i); err != nil {
+					return nil, err
 				}
-				n++
 			}
-			rates[i] = append(rates[i], float64(n)/time.Since(began).Seconds())
+			rates[i] = append(rates[i], float64(rows[i].Saves-before)/time.Since(began).Seconds())
 		}
 	}
 	for i, k := range keepers {
@@ -158,27 +171,47 @@ func (l *lab) flow(ctx context.Context, topic string, n, limit, rounds int) (flo
 	if _, err := l.clamp(ctx, p); err != nil {
 		return flowRow{}, err
 	}
+	r := flowRow{Limit: limit}
 	var with, without []float64
 	for range rounds {
-		for _, save := range []bool{false, true} {
-			args := []string{"replay", "-g", p.group, "-t", topic, "--batch-records", strconv.Itoa(limit)}
-			if save {
-				args = append(args, "--save", "--execute")
-			}
-			began := time.Now()
-			if _, err := l.gtoffset(ctx, append(args, "--", "sh", "-c", "cat >/dev/null")...); err != nil {
-				return flowRow{}, err
-			}
-			rate := float64(n) / time.Since(began).Seconds()
-			if !save {
-				without = append(without, rate)
-				continue
-			}
-			with = append(with, rate)
-			if _, err := l.gtoffset(ctx, "reset", "-g", p.group, "-t", topic, "--stored", "--to-earliest", "--execute"); err != nil {
-				return flowRow{}, err
-			}
+		rate, err := l.drain(ctx, p, n, &r)
+		if err != nil {
+			return r, err
+		}
+		without = append(without, rate)
+		if rate, err = l.drain(ctx, p, n, &r, "--save", "--execute"); err != nil {
+			return r, err
+		}
+		with = append(with, rate)
+		if _, err := l.gtoffset(ctx, "reset", "-g", p.group, "-t", topic, "--stored", "--to-earliest", "--execute"); err != nil {
+			return r, err
 		}
 	}
-	return flowRow{Limit: limit, Saves: n / limit, Without: median(without), With: median(with)}, nil
+	r.Without, r.With = median(without), median(with)
+	return r, nil
+}
+
+// drain replays all n records, and returns how many a second.
+func (l *lab) drain(ctx context.Context, p place, n int, r *flowRow, more ...string) (float64, error) {
+	summary := filepath.Join(l.dir, "summary.json")
+	args := append([]string{"replay", "-g", p.group, "-t", p.topic, "--batch-records", strconv.Itoa(r.Limit), "--summary", summary}, more...)
+	began := time.Now()
+	_, err := l.gtoffset(ctx, append(args, "--", "sh", "-c", "cat >/dev/null")...)
+	took := time.Since(began)
+	if err != nil {
+		return 0, err
+	}
+	text, err := os.ReadFile(summary)
+	if err != nil {
+		return 0, err
+	}
+	var said struct{ Records, Batches int }
+	if err := json.Unmarshal(text, &said); err != nil {
+		return 0, fmt.Errorf("read the replay's summary: %w\n%s", err, text)
+	}
+	if said.Records != n {
+		return 0, fmt.Errorf("the replay read %d records of %d", said.Records, n)
+	}
+	r.Batches = said.Batches
+	return float64(n) / took.Seconds(), nil
 }

@@ -35,11 +35,12 @@ import org.apache.spark.streaming.kafka010.OffsetRange;
  *   output=FILE            one line "partition offset value" for each record processed, synced once a batch
  *   scratch=FOLDER         for Spark
  *   hold=POINT:N           stand still before (POINT is "before") or after ("after") the output of batch N, to be killed there
+ *   slow=MS                each batch takes that much longer, before its output
  *   consumer.KEY=VALUE     a property of Kafka's consumer
  * </pre>
  *
- * On standard output it says "started", "batch N partition:from-until ..." after each batch, "holding" and "stopped". When standard
- * input ends it stops gracefully: stop(true, true). It ends with 1 when a batch fails.
+ * On standard output it says "started", "batch N MS partition:from-until ..." when a batch has ended, so many milliseconds after
+ * its time had come, "holding" and "stopped". When standard input ends it stops gracefully: stop(true, true). It ends with 1 when a batch fails.
  */
 public final class DirectStreamJob {
   private final Map<String, String> options;
@@ -91,14 +92,15 @@ public final class DirectStreamJob {
 
   private void run() throws Exception {
     try (FileOutputStream output = new FileOutputStream(options.get("output"))) {
-      stream.foreachRDD(rdd -> {
+      stream.foreachRDD((rdd, time) -> {
         OffsetRange[] batch = ((HasOffsetRanges) rdd.rdd()).offsetRanges();
         batches++;
         holdAt("before:" + batches);
+        Thread.sleep(Long.parseLong(options.getOrDefault("slow", "0")));
         process(rdd, output);
         holdAt("after:" + batches);
         offsets.processed(batch);
-        say("batch " + batches + text(batch));
+        say("batch " + batches + " " + (System.currentTimeMillis() - time.milliseconds()) + text(batch));
       });
       streaming.start();
       say("started");

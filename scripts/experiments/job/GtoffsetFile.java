@@ -67,7 +67,8 @@ final class GtoffsetFile {
 
   private void readEntry(String line) throws IOException {
     String[] field = line.split("[ \t]+", 3);
-    if (field.length < 2 || offsets.put(Integer.valueOf(field[0]), Long.valueOf(field[1])) != null) {
+    if (field.length < 2 || !field[0].matches("[0-9]+") || !field[1].matches("[0-9]+")
+        || offsets.put(Integer.valueOf(field[0]), Long.valueOf(field[1])) != null) {
       throw new IOException(path + ": bad line: " + line);
     }
     for (String key : field.length < 3 ? new String[0] : field[2].split("[ \t]+")) {
