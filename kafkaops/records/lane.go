@@ -16,9 +16,10 @@ type lane struct {
 	r    *Reader
 	node int32
 	link *wire.Link
-	part int32 // bytes a partition, in one fetch
-	last int   // bytes of the last answer
-	far  int   // full answers in a row that were waited for
+	part int32         // bytes a partition, in one fetch
+	last int           // bytes of the last answer
+	took time.Duration // until it was there
+	far  int           // full answers in a row that were mostly waited for
 
 	asked map[*part]bool // in the fetch under way
 	wake  chan struct{}
@@ -34,7 +35,7 @@ const (
 	partBytesFar = 4 << 20
 	fetchParts   = 8 // a fetch is as large as this many full partitions
 	leastFetch   = 64 << 10
-	farWait      = 4 * time.Millisecond // until an answer begins
+	farWait      = 4 * time.Millisecond // until an answer begins, which then comes in less than half of that
 	farTimes     = 3                    // a busy broker may be late once
 )
 
@@ -155,11 +156,12 @@ func (l *lane) fetch(ctx context.Context, parts []*part, memory []byte) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	a, memory, err := l.link.Exchange(ctx, fetchWait+silence, q, memory, int(q.MaxBytes)+leastFetch)
 	if err != nil {
 		return err
 	}
-	l.last = len(memory)
+	l.last, l.took = len(memory), time.Since(began)
 	l.r.bytes.Add(int64(len(memory)))
 	l.r.fetches.Add(1)
 	return l.take(ctx, parts, a.(*kmsg.FetchResponse), memory)
@@ -228,7 +230,7 @@ func (l *lane) take(ctx context.Context, parts []*part, a *kmsg.FetchResponse, m
 			}
 			delete(l.asked, p)
 			full = full || len(x.RecordBatches) >= int(l.part)/4*3
-			l.took(ctx, p, x, f, p == parts[0] && a.ThrottleMillis == 0)
+			l.serve(ctx, p, x, f, p == parts[0] && a.ThrottleMillis == 0)
 		}
 	}
 	for p := range l.asked {
@@ -237,31 +239,26 @@ func (l *lane) take(ctx context.Context, parts []*part, a *kmsg.FetchResponse, m
 	l.r.mu.Lock()
 	f.drop(l.r)
 	l.r.mu.Unlock()
-	l.grow(full, len(parts))
+	l.grow(full)
 	return nil
 }
 
-// grow asks for more where answers are full and the line is long.
-func (l *lane) grow(full bool, parts int) {
+// grow asks for more where answers are full, and the time goes with waiting for them.
+func (l *lane) grow(full bool) {
 	if !full {
 		return
 	}
 	l.far++
-	if l.link.Waited() < farWait {
+	if waited := l.link.Waited(); waited < farWait || waited*3 < l.took*2 {
 		l.far = 0
 	}
-	if l.far < farTimes {
-		return
+	if l.far >= farTimes {
+		l.far, l.part = 0, min(l.part*2, partBytesFar)
 	}
-	l.far = 0
-	l.r.mu.Lock()
-	defer l.r.mu.Unlock()
-	most := max(partBytesFar, l.share()/2/max(parts, 1)) // few partitions may have more each
-	l.part = int32(min(int(l.part)*2, most))
 }
 
-// took takes what an answer says of one partition. first says that the broker had no reason to leave it out.
-func (l *lane) took(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPartition, f *frame, first bool) {
+// serve hands on what an answer says of one partition. first says that the broker had no reason to leave it out.
+func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPartition, f *frame, first bool) {
 	if x.ErrorCode != 0 {
 		l.refused(ctx, p, x.ErrorCode)
 		return
