@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,6 +32,7 @@ type Cluster struct {
 	client    *kgo.Client
 	end       context.CancelFunc
 	stop      sync.Once
+	delay     atomic.Int64 // nanoseconds
 }
 
 // A Broker as the outside sees it. PID is 0 while it is down.
@@ -72,6 +74,9 @@ func ClusterID(id string) Option { return func(o *options) { o.id = id } }
 // RemoteBootstrap is its address.
 func Delayed(each time.Duration) Option { return func(o *options) { o.delay = each } }
 
+// SetDelay changes the delay of Delayed for connections that are opened from now on.
+func (c *Cluster) SetDelay(each time.Duration) { c.delay.Store(int64(each)) }
+
 // Kafka starts a cluster and returns when every broker knows all of them. It ends with Stop, or with ctx.
 func Kafka(ctx context.Context, version string, brokers int, opts ...Option) (*Cluster, error) {
 	libs, err := Jars(ctx, version)
@@ -112,6 +117,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	}
 	ctx, end := context.WithCancel(ctx)
 	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end}
+	c.SetDelay(o.delay)
 	defer func() {
 		if err != nil {
 			c.Stop()
@@ -178,7 +184,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 		advertised := "PLAINTEXT://" + n.addr
 		if o.delay > 0 {
 			target := fmt.Sprintf("127.0.0.1:%d", far)
-			if n.remote, err = delayed(ctx, target, o.delay); err != nil {
+			if n.remote, err = delayed(ctx, target, &c.delay); err != nil {
 				return err
 			}
 			listeners += ",REMOTE://" + target

@@ -3,13 +3,14 @@ package live
 import (
 	"context"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
 // delayed listens on 127.0.0.1, passes each connection on to the target and delivers every byte the given time after it came,
 // each way: a long wire, of any bandwidth. A connection's first bytes wait one way and back longer if they came with the
 // connection, as they would for the handshake, which the kernel answers here at once. It ends with ctx.
-func delayed(ctx context.Context, target string, delay time.Duration) (addr string, err error) {
+func delayed(ctx context.Context, target string, each *atomic.Int64) (addr string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -22,6 +23,7 @@ func delayed(ctx context.Context, target string, delay time.Duration) (addr stri
 				return
 			}
 			go func() {
+				delay := time.Duration(each.Load())
 				opened := time.Now().Add(2 * delay)
 				server, err := net.Dial("tcp", target)
 				if err != nil {
