@@ -67,8 +67,10 @@ func once(ctx context.Context, try func(context.Context) error) error {
 // IsAway reports whether an error means that the service could not be reached, hung up, or did not answer in time.
 func IsAway(err error) bool {
 	var away *AwayError
-	var network net.Error
-	return errors.As(err, &away) || errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded) ||
+	var op *net.OpError
+	var name *net.DNSError
+	var network net.Error // many an error of the system is one, too: only what took too long counts
+	return errors.As(err, &away) || errors.As(err, &op) || errors.As(err, &name) || errors.As(err, &network) && network.Timeout() ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNREFUSED)
 }

@@ -77,6 +77,7 @@ type Abilities struct {
 	Epochs        bool   // leader epochs are kept with the offsets
 	Identity      bool   // topic and cluster ids are kept with the offsets: a topic that was recreated is noticed
 	Times         bool   // the store knows when an entry was saved
+	Nameless      bool   // it names no groups: what it has is of whichever one group is named
 }
 
 // Cannot lists, for people, what the store cannot do and what that means.

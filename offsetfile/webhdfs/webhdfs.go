@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -22,11 +21,12 @@ import (
 	"time"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/rest"
 )
 
 // Open returns the store of gtoffset files below the path of the address. It makes no connection.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
-	c, err := Dial(a)
+	c, err := New(a, o)
 	if err != nil {
 		return nil, err
 	}
@@ -39,31 +39,25 @@ type Client struct {
 	hosts   []string
 	current atomic.Int32 // the host that answered last
 	auth    url.Values   // who we are, in each request to a namenode
-	http    *http.Client
+	rest    *rest.Client
 }
 
 var _ offsetfile.FileService = (*Client)(nil)
 
-// Dial makes a client of an address. Nothing is sent yet.
+// New makes a client of an address. Nothing is sent yet.
 //
 //	[s]webhdfs://[USER@]NAMENODE[:PORT][,NAMENODE[:PORT]…]/PATH[?user.name=USER][&delegation=$TOKEN]
-func Dial(a *offsetfile.Address) (*Client, error) {
+func New(a *offsetfile.Address, o offsetfile.Options) (*Client, error) {
 	c := &Client{scheme: "http", auth: url.Values{}}
-	port := "9870"
-	transport := &http.Transport{
-		Proxy:       http.ProxyFromEnvironment,
-		DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 4,
-	}
-	if a.Scheme == "swebhdfs" || a.Via == "swebhdfs" {
+	port, secure := "9870", a.Scheme == "swebhdfs" || a.Via == "swebhdfs"
+	if secure {
 		c.scheme, port = "https", "9871"
-		config, err := a.TLS()
-		if err != nil {
-			return nil, err
-		}
-		transport.TLSClientConfig = config
 	}
-	hosts, err := a.HostPorts(port, 0)
-	if err != nil {
+	var err error
+	if c.rest, err = rest.New(a, secure, o); err != nil {
+		return nil, err
+	}
+	if c.hosts, err = a.HostPorts(port, 0); err != nil {
 		return nil, err
 	}
 	if a.Path == "" || !strings.HasPrefix(a.Path, "/") {
@@ -80,13 +74,8 @@ func Dial(a *offsetfile.Address) (*Client, error) {
 	case user+a.User != "":
 		c.auth.Set("user.name", user+a.User)
 	}
-	c.hosts = hosts
-	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c, nil
 }
-
-// dialTimeout bounds a connection that nobody answers; the rest is bounded by the context.
-const dialTimeout = 5 * time.Second
 
 // Can says that a rename is atomic, and what HDFS has not.
 func (c *Client) Can() offsetfile.Abilities {
@@ -95,7 +84,7 @@ func (c *Client) Can() offsetfile.Abilities {
 
 // Close gives idle connections back.
 func (c *Client) Close() error {
-	c.http.CloseIdleConnections()
+	c.rest.Close()
 	return nil
 }
 
@@ -168,7 +157,7 @@ func (c *Client) Read(ctx context.Context, p string, most int64) ([]byte, error)
 	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	switch {
 	case err != nil:
-		return nil, hideURL(err)
+		return nil, rest.Away(ctx, err)
 	case int64(len(data)) < s.Length:
 		return nil, io.ErrUnexpectedEOF
 	case int64(len(data)) > most:
@@ -249,7 +238,7 @@ func (c *Client) ask(ctx context.Context, method, p, op string, query url.Values
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
 	switch {
 	case err != nil:
-		return hideURL(err)
+		return rest.Away(ctx, err)
 	case into == nil:
 		return nil
 	}
@@ -308,13 +297,10 @@ func (c *Client) send(ctx context.Context, method, to string, data []byte) (*htt
 	if data != nil {
 		request.Header.Set("Content-Type", "application/octet-stream") // HttpFS takes nothing else
 	}
-	answer, err := c.http.Do(request)
+	answer, err := c.rest.Do(request)
 	if err != nil {
 		c.current.Add(1)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &offsetfile.AwayError{Err: hideURL(err)} // also an answer that was cut off in its header
+		return nil, err
 	}
 	if answer.StatusCode/100 <= 3 {
 		return answer, nil
@@ -325,15 +311,6 @@ func (c *Client) send(ctx context.Context, method, to string, data []byte) (*htt
 		c.current.Add(1)
 	}
 	return nil, err
-}
-
-// hideURL takes the URL out of an error: it holds the user, or the token.
-func hideURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
 
 // failure is what an answer that is an error means.
