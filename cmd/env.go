@@ -17,6 +17,7 @@ type Env struct {
 	StdinTerminal  bool // a person may be asked
 	StdoutWidth    int  // columns of the terminal, 0 if stdout is none
 	StderrWidth    int
+	Size           func() (columns, lines int) // of the terminal on stdout as it is now; nil: it does not change
 	Getenv         func(string) string
 	Now            func() time.Time
 	Who            func() (user, host string)
@@ -32,7 +33,7 @@ func System(interrupts func(context.Context) (soft, hard context.Context)) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
-		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr),
+		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr), Size: size,
 		Getenv: os.Getenv, Now: time.Now, Interrupts: interrupts, Who: who,
 	}
 }
@@ -55,6 +56,15 @@ func width(f *os.File) int {
 		return 80
 	}
 	return w
+}
+
+// size is how large the terminal on stdout is now.
+func size() (columns, lines int) {
+	columns, lines, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil || columns <= 0 || lines <= 0 {
+		return width(os.Stdout), 24
+	}
+	return columns, lines
 }
 
 // getenv returns the first of the variables that is not empty, with its name.

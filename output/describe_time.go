@@ -140,9 +140,9 @@ func trend(p *offsets.Pace, ascii bool) string {
 		marks = [...]string{"-", "*", "+"}
 	}
 	switch {
-	case !p.Moved():
+	case p == nil || !p.Moved && !p.Stated:
 		return " "
-	case p.Stated:
+	case p.Stated || p.Trend == 0:
 		return marks[1]
 	}
 	return marks[p.Trend+1]
