@@ -18,20 +18,21 @@ import (
 
 // road holds the flags of the one road that every write takes.
 type road struct {
-	command   string
-	execute   bool
-	dryRun    bool
-	check     bool
-	partial   bool
-	create    bool
-	salvage   bool
-	waitEmpty span
-	idle      span
-	backupDir string
-	noBackup  bool
-	why       string
-	document  bool // the rows come from a document, and those that are gone are refused one by one
-	stable    bool // what belongs to open transactions is not there yet
+	command     string
+	execute     bool
+	dryRun      bool
+	check       bool
+	partial     bool
+	create      bool
+	createTable bool
+	salvage     bool
+	waitEmpty   span
+	idle        span
+	backupDir   string
+	noBackup    bool
+	why         string
+	document    bool // the rows come from a document, and those that are gone are refused one by one
+	stable      bool // what belongs to open transactions is not there yet
 
 	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
 	// plan's.
@@ -59,11 +60,13 @@ func (r *road) writeFlags(c *cobra.Command) {
 // createFlag is for the commands that can commit for a group which does not exist yet.
 func (r *road) createFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&r.create, "create", false, "commit for a group that does not exist yet")
+	c.Flags().BoolVar(&r.createTable, "create-table", false, "make what the store's entries are kept in (a table, a root), if it is missing")
 }
 
 // validate checks the flags against each other, and that somebody can consent.
 func (r *road) validate(g *global) error {
 	r.dryRun = r.dryRun || r.check
+	g.createTable = r.createTable
 	switch {
 	case r.execute && r.dryRun:
 		return usage("--execute and --dry-run (or --check) exclude each other", "say --execute to write, --dry-run to look")

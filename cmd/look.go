@@ -33,7 +33,7 @@ func (g *global) open() (*session, error) {
 	}
 	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(addresses, ","), Source: source}}
 	if g.store != "" {
-		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log()}); err != nil {
+		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable}); err != nil {
 			return nil, err
 		}
 		s.origin.Store = s.store.Name()
@@ -111,6 +111,9 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	shot.Troubles = troubles
 	held := make([]offsetfile.Holding, len(groups))
 	if s.store != nil {
+		if s.store.Can().Nameless && (sc.listed() || len(groups) != 1) {
+			return shot, usage(fmt.Sprintf("store %s names no group: what it has is of one", s.store.Name()), "name that group alone, with -g")
+		}
 		if err := s.loadStored(ctx, sc, o, groups, held); err != nil {
 			return shot, err
 		}

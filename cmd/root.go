@@ -56,6 +56,7 @@ type global struct {
 	bootstrap     string
 	expectCluster string
 	store         string
+	createTable   bool // a write makes what the store's entries are kept in
 	format        string
 	timeout       timeout
 	color         string
@@ -115,7 +116,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.SortFlags = false
 	f.StringVarP(&g.bootstrap, "bootstrap-server", "b", "", "brokers to start from, `HOST:PORT`[,HOST:PORT…] (env GTOFFSET_BOOTSTRAP_SERVER, KAFKA_BOOTSTRAP_SERVERS)")
 	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
-	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files (env GTOFFSET_STORE)")
+	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
 	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least; a bare number is milliseconds")
 	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")

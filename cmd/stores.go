@@ -10,6 +10,8 @@ import (
 	"gtoffset/offsetfile/hbase"
 	"gtoffset/offsetfile/mysql"
 	"gtoffset/offsetfile/redis"
+	"gtoffset/offsetfile/spark"
+	"gtoffset/offsetfile/webhdfs"
 	"gtoffset/offsetfile/zookeeper"
 )
 
@@ -44,6 +46,16 @@ func storeKinds() []storeKind {
 		{
 			hbase.Schemes(), "hbase://HOST[:PORT]/TABLE, hbase+https://…",
 			"HBase's REST gateway: row GROUP:TOPIC, column offsets:PARTITION; ?row= ?family= ?column= ?values=binary say otherwise", hbase.Open,
+		},
+		{
+			[]string{"webhdfs", "swebhdfs"},
+			"webhdfs://[USER@]NAMENODE[:PORT],…/PATH, swebhdfs://…",
+			"gtoffset files in HDFS; ?delegation=$TOKEN in the place of a user. hdfs:// itself is not spoken", webhdfs.Open,
+		},
+		{
+			[]string{"spark"},
+			"spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
+			"the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several", spark.Open,
 		},
 	}
 }
