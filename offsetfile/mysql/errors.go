@@ -57,9 +57,9 @@ func (t *table) explain(err error) error {
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn):
 		return &offsetfile.AwayError{Err: err}
 	case errors.Is(err, mysql.ErrNoTLS):
-		return errors.New("the server does not speak TLS: leave out ?tls=true, and the other parameters of TLS")
+		return &offsetfile.AwayError{Err: errors.New("the server does not speak TLS: leave out ?tls=true, and the other parameters of TLS"), Final: true}
 	case errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul):
-		return fmt.Errorf("%w: what answers is no MySQL", err)
+		return &offsetfile.AwayError{Err: fmt.Errorf("%w: what answers is no MySQL", err), Final: true}
 	case errors.Is(err, mysql.ErrNativePassword), errors.Is(err, mysql.ErrCleartextPassword), errors.Is(err, mysql.ErrOldPassword),
 		errors.Is(err, mysql.ErrUnknownPlugin):
 		return &offsetfile.CredentialsError{Err: err}

@@ -35,7 +35,7 @@ func (t *table) explain(err error) error {
 		return &offsetfile.NothingError{Looked: fmt.Sprintf("master %q, which the sentinels do not know", t.options.MasterName)}
 	case !isAnswer(err):
 		if strings.Contains(err.Error(), `can't parse`) {
-			return fmt.Errorf("%w: what answers is no Redis, or speaks TLS (rediss://)", err)
+			return &offsetfile.AwayError{Err: fmt.Errorf("%w: what answers is no Redis", err), Final: true}
 		}
 		return err
 	case goredis.IsAuthError(err), goredis.IsPermissionError(err), says("DENIED"), saysAny(err, "invalid password", "invalid username", "without any password configured"):

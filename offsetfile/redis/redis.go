@@ -11,6 +11,7 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -128,6 +129,7 @@ type table struct {
 
 	once   sync.Once
 	opened goredis.UniversalClient
+	heard  atomic.Bool // a server has answered
 	known  atomic.Bool // a key of this form has been there
 	facts  atomic.Pointer[[]string]
 }
@@ -157,17 +159,26 @@ func (t *table) Close() error {
 	return t.opened.Close()
 }
 
-// request makes one request. The library looks at a context's deadline, but not at its end: when that comes first, the connections
-// are closed under it.
+// request makes one request. The library looks at a context's deadline, but does not see it cancelled: then the connections are
+// closed under it.
 func (t *table) request(ctx context.Context, what string, make func(goredis.UniversalClient) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, t.conns.cut)
+	stop := context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			t.conns.cut()
+		}
+	})
+	defer stop()
 	began := time.Now()
 	err := make(t.client())
-	if !stop() && err != nil {
-		err = &offsetfile.AwayError{Err: ctx.Err()} // whether it was done is not known
+	if err == nil || isAnswer(err) {
+		t.heard.Store(true)
+	}
+	err = t.conns.why(err, t.heard.Load())
+	if err != nil && ctx.Err() != nil {
+		err = &offsetfile.AwayError{Err: err} // whether it was done is not known
 	}
 	if t.o.Log != nil {
 		t.o.Log.Debug("redis", "request", what, "took", time.Since(began), "error", err)

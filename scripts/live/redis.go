@@ -15,6 +15,7 @@ import (
 type Redis struct {
 	*service
 	Port int
+	Auth string   // the default user's password, for Do; "" without one
 	cli  []string // arguments by which redis-cli reaches it
 }
 
@@ -69,7 +70,11 @@ func (r *Redis) Addr() string { return fmt.Sprintf("127.0.0.1:%d", r.Port) }
 
 // Do runs one command by redis-cli, as the default user, and returns its answer without the final newline. An error answer is an error.
 func (r *Redis) Do(ctx context.Context, args ...string) (string, error) {
-	said, err := output(ctx, exec.Command("redis-cli", append(append([]string{"-e", "--raw"}, r.cli...), args...)...))
+	cmd := exec.Command("redis-cli", append(append([]string{"-e", "--raw"}, r.cli...), args...)...)
+	if r.Auth != "" {
+		cmd.Env = append(cmd.Environ(), "REDISCLI_AUTH="+r.Auth)
+	}
+	said, err := output(ctx, cmd)
 	return strings.TrimSuffix(said, "\n"), err
 }
 
