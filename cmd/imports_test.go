@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -150,6 +153,20 @@ func TestBinaryIsLean(t *testing.T) {
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
+	}
+	run := exec.Command(bin, "--help")
+	run.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	var traced strings.Builder
+	run.Stderr = &traced
+	must(t, run.Run())
+	traces := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(traced.String(), -1)
+	if len(traces) < 20 {
+		t.Errorf("only %d packages were seen to begin: %s", len(traces), traced.String())
+	}
+	for _, m := range traces { // what is made before main is made for --help, too
+		if n, err := strconv.Atoi(m[2]); below(m[1], module) && (err != nil || n > 1024) {
+			t.Errorf("%s makes %s bytes before main: no regular expressions, maps or formatted errors in package variables", m[1], m[2])
+		}
 	}
 	symbols, err := exec.Command("go", "tool", "nm", bin).Output()
 	must(t, err)
