@@ -464,6 +464,15 @@ type groupsDoc struct {
 		Group, Type string
 		State       *string
 		Error       *string
+		Assignor    string
+		Epoch       number
+		Address     string `json:"coordinator_address"`
+		MemberCount number `json:"member_count"`
+		Members     []struct {
+			ClientID string `json:"client_id"`
+			Epoch    number
+			Assigned []struct{ Topic string }
+		}
 	}
 }
 
