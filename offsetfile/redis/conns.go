@@ -21,7 +21,8 @@ type conns struct {
 
 	mu      sync.Mutex
 	open    map[*conn]bool
-	trouble error // why the last connection did not come to be
+	heard   bool  // a server has answered
+	trouble error // why none does, as far as it is known
 }
 
 // conn is one of them. It stays a *net.TCPConn below, at which the library looks before it uses an idle one again.
@@ -40,9 +41,11 @@ func (c *conn) Close() error {
 // dial is the library's way to a server.
 func (c *conns) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	n, err := c.connect(ctx, network, addr)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.trouble = err
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.trouble = err
+	}
 	return n, err
 }
 
@@ -89,20 +92,24 @@ func (c *conns) secure(ctx context.Context, raw *conn, addr string) (net.Conn, e
 
 // why makes an error say what is known of it: the library tells who waited for a connection that he waited, and no more; and a server
 // that was never heard hangs up on what it does not understand.
-func (c *conns) why(err error, heard bool) error {
+func (c *conns) why(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err == nil || isAnswer(err) {
+		c.heard, c.trouble = true, nil
+	}
 	hungUp := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && c.trouble != nil:
 		return c.trouble
-	case !hungUp || heard:
-		return err
-	case c.tls == nil:
-		return fmt.Errorf("%w: does it speak TLS (rediss://)?", err)
-	default:
-		return fmt.Errorf("%w: does it want a certificate of ours (tls-cert, tls-key)?", err)
+	case hungUp && !c.heard && c.tls == nil:
+		c.trouble = fmt.Errorf("%w: does it speak TLS (rediss://)?", err)
+		return c.trouble
+	case hungUp && !c.heard:
+		c.trouble = fmt.Errorf("%w: does it want a certificate of ours (tls-cert, tls-key)?", err)
+		return c.trouble
 	}
+	return err
 }
 
 // cut closes all that are open: whoever reads or writes there fails at once.

@@ -129,7 +129,6 @@ type table struct {
 
 	once   sync.Once
 	opened goredis.UniversalClient
-	heard  atomic.Bool // a server has answered
 	known  atomic.Bool // a key of this form has been there
 	facts  atomic.Pointer[[]string]
 }
@@ -173,10 +172,7 @@ func (t *table) request(ctx context.Context, what string, make func(goredis.Univ
 	defer stop()
 	began := time.Now()
 	err := make(t.client())
-	if err == nil || isAnswer(err) {
-		t.heard.Store(true)
-	}
-	err = t.conns.why(err, t.heard.Load())
+	err = t.conns.why(err)
 	if err != nil && ctx.Err() != nil {
 		err = &offsetfile.AwayError{Err: err} // whether it was done is not known
 	}
