@@ -50,7 +50,7 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 	if !s.Gauge || s.Width > 0 && room < min(whole, gaugeState) {
 		lead := 1
 		if d.Rates {
-			lead = 2
+			lead, grid.least = 2, len("committed")
 		}
 		grid.fit(s, lead, true)
 		return grid, false

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type Grid struct {
 	toned   int
 	above   []string // lines before each row, each with its line end; nil: none
 	below   []string // and after it
+	least   int      // how narrow a shortened last column may be; 0: leastText
 }
 
 // arena makes cells that share a few large strings: those of a hundred thousand rows would else be a million small ones.
@@ -289,7 +291,7 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 	switch {
 	case left >= w[g.toned]:
 		return
-	case shorten && left >= leastText:
+	case shorten && left >= cmp.Or(g.least, leastText):
 		for _, row := range g.Rows {
 			row[g.toned] = cut(row[g.toned], left, s.ASCII)
 		}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -224,5 +225,68 @@ func TestLinks(t *testing.T) {
 				t.Errorf("%s links to %s, which is not there", page, m[1])
 			}
 		}
+	}
+}
+
+// TestMetrics holds the pages about monitoring to what describe writes.
+func TestMetrics(t *testing.T) {
+	b := kafkatest.Start(t, kafkatest.Options{Brokers: 1, Topics: map[string]int32{"orders": 1}})
+	if err := b.Produce("orders", 0, "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit("billing", "orders", 0, 1, -1, ""); err != nil {
+		t.Fatal(err)
+	}
+	store := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(store, "billing", "orders"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(store, "billing", "orders", "gtoffset"), []byte("0 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out, talk bytes.Buffer
+	if code := program(t, &out, &talk, "describe", "-b", b.Addrs()[0], "-g", "billing", "-s", store, "--time", "-o", "prom"); code != 0 {
+		t.Fatalf("describe: exit %d\n%s", code, &talk)
+	}
+	var written []string
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) gauge$`).FindAllStringSubmatch(out.String(), -1) {
+		written = append(written, m[1])
+	}
+	page := read(t, "docs/monitoring.md")
+	var told []string
+	for _, cell := range firstCells(table(t, page, "## Metrics"), 1) {
+		for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cell, -1) {
+			told = append(told, m[1])
+		}
+	}
+	compare(t, "metrics", told, written)
+
+	rules := read(t, "docs/alerts.yml")
+	for _, name := range regexp.MustCompile(`gtoffset_\w+`).FindAllString(rules, -1) {
+		if !slices.Contains(written, name) {
+			t.Errorf("a rule asks for %s, which is not written", name)
+		}
+	}
+	var alerts []string
+	for _, m := range regexp.MustCompile(`(?m)^      - alert: (\w+)$`).FindAllStringSubmatch(rules, -1) {
+		alerts = append(alerts, m[1])
+	}
+	told = nil
+	for _, cell := range firstCells(table(t, page, "### Alert rules"), 1) {
+		for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cell, -1) {
+			told = append(told, m[1])
+		}
+	}
+	compare(t, "alerts", told, alerts)
+}
+
+// TestAlertRules lets Prometheus' own tool look at the rules, where it is installed.
+func TestAlertRules(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed; Debian has it in the package prometheus")
+	}
+	if said, err := exec.CommandContext(t.Context(), tool, "check", "rules", filepath.Join(root, "docs", "alerts.yml")).CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, said)
 	}
 }
