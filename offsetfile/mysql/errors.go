@@ -69,7 +69,12 @@ func (t *table) explain(err error) error {
 
 func (t *table) explainAnswer(err *mysql.MySQLError) error {
 	switch err.Number {
-	case errAccessDenied, errDatabaseDenied, errTableDenied, errColumnDenied, errHostDenied, errHostBlocked, errPrivilege, errOldProtocol,
+	case errAccessDenied:
+		if t.inTheClear {
+			return &offsetfile.CredentialsError{Err: fmt.Errorf("%w; MariaDB says the same to who should speak TLS (?tls=true)", err)}
+		}
+		return &offsetfile.CredentialsError{Err: err}
+	case errDatabaseDenied, errTableDenied, errColumnDenied, errHostDenied, errHostBlocked, errPrivilege, errOldProtocol,
 		errNoPassword, errMustChange, errExpired, errLockedAccount, errLockedMariaDB:
 		return &offsetfile.CredentialsError{Err: err}
 	case errNeedsTLS:

@@ -41,7 +41,7 @@ func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{o: o, database: config.DBName, name: cmp.Or(a.Param("table"), "offsets")}
+	t := &table{o: o, database: config.DBName, inTheClear: config.TLS == nil, name: cmp.Or(a.Param("table"), "offsets")}
 	if err := checkIdentifier(t.name); err != nil {
 		return nil, a.Errorf("parameter table", "%w", err)
 	}
@@ -140,11 +140,12 @@ func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``"
 
 // table is the store itself.
 type table struct {
-	o        offsetfile.Options
-	db       *sql.DB
-	database string
-	name     string
-	columns  columns
+	o          offsetfile.Options
+	db         *sql.DB
+	database   string
+	name       string
+	columns    columns
+	inTheClear bool // without TLS
 
 	mu    sync.Mutex
 	shape *shape // as it was found; nil before

@@ -1,0 +1,517 @@
+//go:build live
+
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
+	"gtoffset/scripts/live"
+)
+
+// store is a store with what the tests ask of it.
+type store struct {
+	offsetfile.Store
+	t *testing.T
+}
+
+func opened(t *testing.T, o offsetfile.Options, url string, args ...any) store {
+	t.Helper()
+	s := open(t, fmt.Sprintf(url, args...), o)
+	t.Cleanup(func() { s.Close() })
+	return store{s, t}
+}
+
+// within is a context for what is expected to end by itself.
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func (s store) load(group string, topics ...string) (offsetfile.Holding, error) {
+	return s.Load(within(s.t, time.Minute), group, topics, false)
+}
+
+// holds compares what the store has of a group: "topic partition offset" of what is present, else its presence.
+func (s store) holds(group, want string, topics ...string) offsetfile.Holding {
+	s.t.Helper()
+	h, err := s.load(group, topics...)
+	must(s.t, err)
+	var all []string
+	for _, k := range slices.SortedFunc(maps.Keys(h.Entries), offsets.Key.Compare) {
+		if e := h.Entries[k]; e.Problem() {
+			all = append(all, fmt.Sprintf("%s %d %v", k.Topic, k.Partition, e.Presence))
+		} else {
+			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
+		}
+	}
+	if got := strings.Join(all, ", "); got != want {
+		s.t.Errorf("group %q: got %q, want %q", group, got, want)
+	}
+	return h
+}
+
+// save saves one offset for each partition of a topic, on what the store has now.
+func (s store) save(group, topic string, saved ...int64) []offsets.Change {
+	s.t.Helper()
+	h, err := s.load(group, topic)
+	must(s.t, err)
+	return s.saveOn(h, group, topic, saved...)
+}
+
+func (s store) saveOn(h offsetfile.Holding, group, topic string, saved ...int64) []offsets.Change {
+	s.t.Helper()
+	w, err := s.Writer(s.t.Context(), group, []string{topic})
+	must(s.t, err)
+	var changes []offsets.Change
+	for p, offset := range saved {
+		changes = append(changes, offsets.Change{
+			Key: offsets.Key{Topic: topic, Partition: int32(p)}, Side: offsets.Stored, Verdict: offsets.Write,
+			New: offsets.Value{Offset: offset, Epoch: offsets.None},
+		})
+	}
+	changes, _ = w.Save(within(s.t, time.Minute), h.Store, changes, offsetfile.Facts{Now: time.Now()})
+	return changes
+}
+
+// results wants one result of all changes, with some words in its error.
+func results(t *testing.T, changes []offsets.Change, want offsets.Result, words string) {
+	t.Helper()
+	for _, c := range changes {
+		if c.Result != want || !strings.Contains(c.Error, words) {
+			t.Errorf("%s %d: got %s (%s), want %s (%s)", c.Topic, c.Partition, c.Result, c.Error, want, words)
+		}
+	}
+}
+
+// fails wants an error of some type that says something.
+func fails[E error](t *testing.T, err error, words ...string) {
+	t.Helper()
+	var e E
+	if !errors.As(err, &e) {
+		t.Errorf("got %v (%T), want a %T", err, err, e)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("got %q, want it to say %q", err, w)
+		}
+	}
+}
+
+func notes(t *testing.T, h offsetfile.Holding, words string) {
+	t.Helper()
+	if all := strings.Join(h.Store.Notes, "\n"); !strings.Contains(all, words) {
+		t.Errorf("notes: got %q, want %q", all, words)
+	}
+}
+
+// dropped is a server with an empty database.
+func dropped(t *testing.T, m *live.MariaDB) {
+	t.Helper()
+	do(t, m, "DROP DATABASE jobs; CREATE DATABASE jobs")
+}
+
+// One server for all tests that leave it as it was: each begins with an empty database.
+func TestTable(t *testing.T) {
+	m := start(t)
+	for name, test := range map[string]func(*testing.T, *live.MariaDB){
+		"a table of our own": ownTable, "other names": otherNames, "nothing there": nothingThere, "bad rows": badRows, "two rows": twoRows,
+		"names alike": namesAlike, "times": savedTimes, "what does not fit": doesNotFit, "other columns": otherColumns, "no transactions": noTransactions,
+		"locked rows": lockedRows, "locks in a ring": lockedInARing, "rows added at once": addedAtOnce, "who may not": whoMayNot,
+		"no more connections": noMoreConnections, "read-only": readOnly, "something else answers": somethingElse,
+	} {
+		t.Run(name, func(t *testing.T) { dropped(t, m); test(t, m) })
+	}
+}
+
+func ownTable(t *testing.T, m *live.MariaDB) {
+	const url = "mysql://alice:$PW@%s/jobs"
+	_, err := opened(t, offsetfile.Options{}, url, m.Addr()).load("billing", "orders")
+	fails[*offsetfile.NothingError](t, err, "nothing at mysql://alice:$PW@", "table `offsets` of database `jobs`")
+	made := opened(t, offsetfile.Options{Create: true}, url, m.Addr())
+	notes(t, made.holds("billing", "", "orders"), "not there yet")
+	if said := do(t, m, "SHOW TABLES"); said != "" {
+		t.Errorf("a look made %q", said)
+	}
+	results(t, made.save("billing", "orders", 5, 6), offsets.Written, "")
+	s := opened(t, offsetfile.Options{}, url, m.Addr())
+	s.holds("billing", "orders 0 5, orders 1 6")
+	for _, name := range []string{"Billing", "billing ", "bílling", "日本", strings.Repeat("x", 255)} { // all are told apart
+		results(t, s.save(name, "orders", 7), offsets.Written, "")
+		s.holds(name, "orders 0 7")
+	}
+	s.holds("billing", "orders 0 5, orders 1 6")
+	results(t, made.save("billing", "orders", 8, 9), offsets.Written, "") // again, with --create-table
+	_, err = s.load(strings.Repeat("x", 256), "orders")
+	fails[*offsetfile.NameError](t, err, "longer than the column `group_id`, which takes 255")
+}
+
+func otherNames(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE `kafka``s offsets` (t VARCHAR(249), `consumer group` VARCHAR(200), p SMALLINT UNSIGNED, `end` DECIMAL(19,0), PRIMARY KEY (t, `consumer group`, p))")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?table=kafka%%60s+offsets&topic=t&group=consumer+group&partition=p&offset=end&timestamp=-&counts=last", m.Addr())
+	results(t, s.save("billing", "orders", 42, math.MaxInt64), offsets.Written, "")
+	s.holds("billing", fmt.Sprintf("orders 0 42, orders 1 %d", int64(math.MaxInt64)))
+	if got := do(t, m, "SELECT `end` FROM `kafka``s offsets` WHERE p = 0"); got != "41" {
+		t.Errorf("the table holds %s, want 41", got)
+	}
+	groups, _, err := s.Groups(t.Context())
+	must(t, err)
+	if !slices.Equal(groups, []string{"billing"}) {
+		t.Errorf("groups: got %q", groups)
+	}
+}
+
+// A wrong database, table, column or type is never a first run.
+func nothingThere(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` DATE, `number` DOUBLE, good BIGINT)")
+	do(t, m, "CREATE DATABASE others; GRANT SELECT ON others.* TO alice@'%%'")
+	for path, words := range map[string]string{
+		"nowhere":                              "", // the user may not even know
+		"others":                               "table `offsets` of database `others`",
+		"jobs?table=Offsets":                   "table `Offsets`",
+		"jobs?group=consumer":                  "column `consumer` of table `offsets` of database `jobs`, which has good, group_id, number, offset, partition, topic",
+		"jobs?timestamp=-":                     "column `offset` of table `offsets` of database `jobs`, which is of type date and holds no whole numbers",
+		"jobs?timestamp=-&offset=number":       "type double",
+		"jobs?offset=good":                     "column `timestamp` of table `offsets`",
+		"jobs?offset=good&timestamp=offset":    "type date and holds no times",
+		"jobs?topic=partition&partition=topic": "type int and holds no names",
+	} {
+		s := opened(t, offsetfile.Options{Create: true}, "mysql://alice:$PW@%s/%s", m.Addr(), path)
+		if path == "others" || path == "jobs?table=Offsets" {
+			s = opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/%s", m.Addr(), path)
+		}
+		for _, topics := range [][]string{nil, {"orders"}} {
+			_, err := s.load("billing", topics...)
+			if words == "" {
+				fails[*offsetfile.CredentialsError](t, err, "Access denied")
+			} else {
+				fails[*offsetfile.NothingError](t, err, words)
+			}
+		}
+		if _, _, err := s.Groups(t.Context()); err == nil {
+			t.Errorf("%s: groups are listed", path)
+		}
+	}
+	do(t, m, "GRANT ALL ON *.* TO bob@'%%' IDENTIFIED BY 'secret'")
+	_, err := opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/nowhere", m.Addr()).load("billing")
+	fails[*offsetfile.NothingError](t, err, "database `nowhere`, which is not there")
+	do(t, m, "DROP DATABASE others; DROP USER bob@'%%'")
+}
+
+func badRows(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` VARCHAR(9), `offset` VARCHAR(30), `timestamp` DATETIME)")
+	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', '0', '5', NOW()), ('orders', 'billing', '1', NULL, NULL), ('orders', 'billing', '2', '-1', NULL), "+
+		"('orders', 'billing', '3', '1.5', NULL), ('orders', 'billing', '4', '', NULL), ('orders', 'billing', '05', '1', NULL), ('orders', 'billing', NULL, '1', NULL), "+
+		"(NULL, 'billing', '0', '1', NULL), ('orders', NULL, '0', '1', NULL)")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", m.Addr())
+	h := s.holds("billing", "orders 0 5, orders 1 damaged, orders 2 damaged, orders 3 damaged, orders 4 empty")
+	notes(t, h, "3 rows without a topic or a partition passed over")
+	if e := h.Entries[offsets.Key{Topic: "orders", Partition: 1}]; !strings.Contains(e.Reason, `partition 1: "NULL" is no number`) {
+		t.Errorf("NULL: got %q", e.Reason)
+	}
+	_, ignored, err := s.Groups(t.Context())
+	must(t, err)
+	if len(ignored) != 1 || !strings.Contains(ignored[0], "rows without a group") {
+		t.Errorf("groups: noted %q", ignored)
+	}
+	results(t, s.save("billing", "orders", 7, 7, 7, 7, 7), offsets.Written, "") // as --salvage does, once it is told
+	s.holds("billing", "orders 0 7, orders 1 7, orders 2 7, orders 3 7, orders 4 7")
+}
+
+func twoRows(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT)")
+	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', 0, 5), ('orders', 'billing', 1, 6), ('orders', 'billing', 1, 7)")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	h := s.holds("billing", "orders 0 5, orders 1 damaged")
+	if e := h.Entries[offsets.Key{Topic: "orders", Partition: 1}]; !strings.Contains(e.Reason, "there are 2 rows (6, 7)") {
+		t.Errorf("got %q", e.Reason)
+	}
+	results(t, s.save("billing", "orders", 8, 8), offsets.Failed, "there are 2 rows")
+	s.holds("billing", "orders 0 5, orders 1 damaged")
+}
+
+// A collation that takes different names for the same must not mix groups up.
+func namesAlike(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, PRIMARY KEY (topic, group_id, `partition`)) COLLATE utf8mb4_general_ci")
+	do(t, m, "INSERT INTO offsets VALUES ('orders', 'Billing', 0, 5), ('ORDERS', 'billing', 1, 6)")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	s.holds("Billing", "orders 0 5")
+	s.holds("billing", "ORDERS 1 6")
+	s.holds("billing", "", "orders")
+	groups, _, err := s.Groups(t.Context())
+	must(t, err)
+	if !slices.Equal(groups, []string{"Billing", "billing"}) {
+		t.Errorf("groups: got %q", groups)
+	}
+	results(t, s.save("billing", "orders", 9), offsets.Failed, "collation may not tell the names apart")
+	s.holds("Billing", "orders 0 5")
+	do(t, m, "ALTER TABLE offsets DROP PRIMARY KEY")
+	results(t, s.save("billing", "orders", 9), offsets.Written, "")
+	results(t, s.save("billing", "orders", 10), offsets.Written, "")
+	s.holds("billing", "ORDERS 1 6, orders 0 10")
+	s.holds("Billing", "orders 0 5")
+	results(t, s.save("billing", "orders", offsets.None), offsets.Written, "")
+	s.holds("billing", "ORDERS 1 6")
+	s.holds("Billing", "orders 0 5")
+}
+
+func savedTimes(t *testing.T, m *live.MariaDB) {
+	do(t, m, "SET GLOBAL time_zone = '+05:00'")
+	defer do(t, m, "SET GLOBAL time_zone = SYSTEM")
+	for _, kind := range []string{"TIMESTAMP(3) NULL", "TIMESTAMP", "DATETIME(3)", "DATETIME", "BIGINT"} {
+		do(t, m, "CREATE OR REPLACE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, `timestamp` %s)", kind)
+		s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", m.Addr())
+		before := time.Now().Add(-2 * time.Second) // a column of seconds cuts
+		results(t, s.save("billing", "orders", 5), offsets.Written, "")
+		if got := s.holds("billing", "orders 0 5").Store.Saved; got.Before(before) || got.After(time.Now().Add(time.Second)) {
+			t.Errorf("%s: saved at %v, want about %v", kind, got, time.Now())
+		}
+	}
+}
+
+func doesNotFit(t *testing.T, m *live.MariaDB) {
+	do(t, m, "SET GLOBAL sql_mode = ''; CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` INT)")
+	defer do(t, m, "SET GLOBAL sql_mode = DEFAULT")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	results(t, s.save("billing", "orders", 5, 6), offsets.Written, "")
+	results(t, s.save("billing", "orders", 7, 1<<31), offsets.Failed, "Out of range value")
+	s.holds("billing", "orders 0 5, orders 1 6")
+}
+
+// What a job keeps beside the offset stays.
+func otherColumns(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (id BIGINT AUTO_INCREMENT PRIMARY KEY, topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, note VARCHAR(99) DEFAULT 'new')")
+	do(t, m, "INSERT INTO offsets VALUES (7, 'orders', 'billing', 0, 5, 'mine')")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	results(t, s.save("billing", "orders", 6, 1), offsets.Written, "")
+	if got, want := do(t, m, "SELECT * FROM offsets ORDER BY id"), "7\torders\tbilling\t0\t6\tmine\n8\torders\tbilling\t1\t1\tnew"; got != want {
+		t.Errorf("rows: got %q, want %q", got, want)
+	}
+}
+
+func noTransactions(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT) ENGINE=MyISAM")
+	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	notes(t, s.holds("billing", "orders 0 5"), "engine MyISAM, which has no transactions")
+	results(t, s.save("billing", "orders", 6), offsets.Failed, "ALTER TABLE `offsets` ENGINE=InnoDB")
+	s.holds("billing", "orders 0 5")
+}
+
+const ownColumns = "topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, PRIMARY KEY (group_id, topic, `partition`)"
+
+// another is a session of another program, in a transaction.
+func another(t *testing.T, m *live.MariaDB, statements ...string) *sql.Tx {
+	t.Helper()
+	db, err := sql.Open("mysql", fmt.Sprintf("alice:secret@tcp(%s)/jobs", m.Addr()))
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	tx, err := db.Begin()
+	must(t, err)
+	t.Cleanup(func() { _ = tx.Rollback() })
+	for _, s := range statements {
+		_, err := tx.Exec(s)
+		must(t, err)
+	}
+	return tx
+}
+
+// heard calls f with the error of each request that fails.
+func heard(f func(string)) *slog.Logger {
+	return slog.New(slog.NewTextHandler(writer(func(b []byte) { f(string(b)) }), &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) { w(b); return len(b), nil }
+
+// Rows that another has locked are waited for, as long as there is time, and then compared.
+func lockedRows(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)", ownColumns)
+	for name, tt := range map[string]struct {
+		end  func(*sql.Tx) error
+		want offsets.Result
+		then string
+	}{
+		"taken back": {(*sql.Tx).Rollback, offsets.Written, "orders 0 7"},
+		"committed":  {(*sql.Tx).Commit, offsets.Failed, "orders 0 6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			do(t, m, "UPDATE offsets SET `offset` = 5")
+			waited := make(chan bool, 100)
+			s := opened(t, offsetfile.Options{Log: heard(func(said string) {
+				if strings.Contains(said, "Lock wait timeout") {
+					waited <- true
+				}
+			})}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+			h, err := s.load("billing", "orders")
+			must(t, err)
+			tx := another(t, m, "UPDATE offsets SET `offset` = 6")
+			done := make(chan []offsets.Change)
+			go func() { done <- s.saveOn(h, "billing", "orders", 7) }()
+			select { // the server gives up once
+			case <-waited:
+			case c := <-done:
+				t.Fatalf("done while the row is locked: %+v", c)
+			}
+			must(t, tt.end(tx))
+			results(t, <-done, tt.want, map[offsets.Result]string{offsets.Failed: "another program"}[tt.want])
+			s.holds("billing", tt.then)
+		})
+	}
+}
+
+func lockedInARing(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5), ('orders', 'billing', 1, 5)", ownColumns)
+	failed := make(chan string, 100)
+	s := opened(t, offsetfile.Options{Log: heard(func(said string) {
+		if strings.Contains(said, "Deadlock") {
+			failed <- said
+		}
+	})}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	h, err := s.load("billing", "orders")
+	must(t, err)
+	// It has more at stake than we, so that the server chooses us to fail.
+	do(t, m, "CREATE TABLE more (n INT)")
+	many := "INSERT INTO more VALUES (1)" + strings.Repeat(", (1)", 500)
+	tx := another(t, m, many, "UPDATE offsets SET `offset` = 5 WHERE `partition` = 1 AND group_id = 'billing' AND topic = 'orders'")
+	done := make(chan []offsets.Change)
+	go func() { done <- s.saveOn(h, "billing", "orders", 7, 7) }()
+	must(t, live.Eventually(t.Context(), "the save waits for the row", func(context.Context) (bool, error) {
+		return do(t, m, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") == "1", nil
+	}))
+	_, err = tx.Exec("UPDATE offsets SET `offset` = 5 WHERE `partition` = 0 AND group_id = 'billing' AND topic = 'orders'")
+	must(t, err)
+	<-failed
+	must(t, tx.Commit())
+	results(t, <-done, offsets.Written, "")
+	s.holds("billing", "orders 0 7, orders 1 7")
+}
+
+// Two that add the same row at once: one is made, the other told; also where no unique key keeps it.
+func addedAtOnce(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT)")
+	first := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	h, err := first.load("billing", "orders")
+	must(t, err)
+	results(t, first.save("shipping", "orders", 1), offsets.Written, "")
+	const writers = 6
+	done := make(chan []offsets.Change, writers)
+	for i := range int64(writers) {
+		s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+		go func() { done <- s.saveOn(h, "billing", "orders", 10+i, 20+i) }()
+	}
+	won := 0
+	for range writers {
+		for _, c := range <-done {
+			if c.Result == offsets.Written {
+				won++
+			} else if c.Result != offsets.Failed || !c.Refused {
+				t.Errorf("got %s (%s), want it refused", c.Result, c.Error)
+			}
+		}
+	}
+	if rows := do(t, m, "SELECT COUNT(*) FROM offsets WHERE group_id = 'billing'"); rows != "2" || won != 2 {
+		t.Errorf("%d changes won, and there are %s rows; want 2 of each", won, rows)
+	}
+}
+
+func whoMayNot(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5), ('orders', 'billing', 1, 5)", ownColumns)
+	for user, words := range map[string]string{"alice": "Access denied", "alice:$OTHER": "Access denied", "nobody:$PW": "Access denied"} {
+		_, err := opened(t, offsetfile.Options{}, "mysql://%s@%s/jobs?timestamp=-", user, m.Addr()).load("billing")
+		fails[*offsetfile.CredentialsError](t, err, words)
+		if strings.Contains(fmt.Sprint(err), "secret") {
+			t.Errorf("the password is told: %v", err)
+		}
+	}
+	do(t, m, "CREATE USER carol@'%%' IDENTIFIED BY 'secret'; GRANT SELECT, INSERT, UPDATE ON jobs.offsets TO carol@'%%'")
+	defer do(t, m, "DROP USER carol@'%%'")
+	s := opened(t, offsetfile.Options{}, "mysql://carol:$PW@%s/jobs?timestamp=-", m.Addr())
+	results(t, s.save("billing", "orders", 6, offsets.None), offsets.Failed, "DELETE command denied")
+	s.holds("billing", "orders 0 5, orders 1 5")
+	results(t, s.save("billing", "orders", 6, 6), offsets.Written, "")
+}
+
+func noMoreConnections(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5); ALTER USER alice@'%%' WITH MAX_USER_CONNECTIONS 1", ownColumns)
+	defer do(t, m, "ALTER USER alice@'%%' WITH MAX_USER_CONNECTIONS 0")
+	tx := another(t, m)
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	_, err := s.Load(within(t, time.Second), "billing", nil, false)
+	fails[*offsetfile.AwayError](t, err, "max_user_connections")
+	must(t, tx.Rollback())
+	do(t, m, "ALTER USER alice@'%%' WITH MAX_USER_CONNECTIONS 2")
+	s.holds("billing", "orders 0 5")
+}
+
+func readOnly(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)", ownColumns)
+	do(t, m, "SET GLOBAL read_only = 1")
+	defer do(t, m, "SET GLOBAL read_only = 0")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
+	results(t, s.save("billing", "orders", 6), offsets.Failed, "name its master")
+	s.holds("billing", "orders 0 5")
+}
+
+func somethingElse(t *testing.T, _ *live.MariaDB) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	go http.Serve(l, nil) // it waits for us to speak, as we do for it
+	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", l.Addr()).Load(within(t, time.Second), "billing", nil, false)
+	fails[*offsetfile.AwayError](t, err)
+	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@127.0.0.1:1/jobs").Load(within(t, time.Second), "billing", nil, false)
+	fails[*offsetfile.AwayError](t, err, "connection refused")
+}
+
+func TestTransport(t *testing.T) {
+	certs, err := live.NewCerts(t.TempDir())
+	must(t, err)
+	others, err := live.NewCerts(t.TempDir())
+	must(t, err)
+	plain, secure := start(t), start(t, live.MariaDBTLS(certs)...)
+	for _, m := range []*live.MariaDB{plain, secure} {
+		do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)", ownColumns)
+	}
+	do(t, secure, "ALTER USER alice@'%%' REQUIRE X509")
+	do(t, secure, "CREATE USER bob@'%%' IDENTIFIED BY 'secret'; GRANT SELECT ON jobs.* TO bob@'%%'")
+	ca := "timestamp=-&tls-ca=" + certs.CA
+	opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/jobs?%s", secure.Addr(), ca).holds("billing", "orders 0 5")
+	opened(t, offsetfile.Options{}, "mysql://bob:$PW@localhost:%d/jobs?%s", secure.Port, ca).holds("billing", "orders 0 5")
+	opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?%s&tls-cert=%s&tls-key=%s", secure.Addr(), ca, certs.ClientCert, certs.ClientKey).holds("billing", "orders 0 5")
+	for name, tt := range map[string]struct{ url, words string }{
+		"no authority":        {"mysql://bob:$PW@" + secure.Addr() + "/jobs?tls=true", "certificate signed by unknown authority"},
+		"another's authority": {"mysql://bob:$PW@" + secure.Addr() + "/jobs?tls-ca=" + others.CA, "certificate signed by unknown authority"},
+		"another's name":      {"mysql://bob:$PW@" + secure.Addr() + "/jobs?tls-server-name=example.org&" + ca, "not example.org"},
+		"no certificate":      {"mysql://alice:$PW@" + secure.Addr() + "/jobs?" + ca, "Access denied"},
+		"TLS to plain":        {"mysql://alice:$PW@" + plain.Addr() + "/jobs?" + ca, "does not speak TLS"},
+		"plain to TLS":        {"mysql://bob:$PW@" + secure.Addr() + "/jobs", "tls=true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := within(t, 20*time.Second)
+			_, err := opened(t, offsetfile.Options{}, "%s", tt.url).Load(ctx, "billing", []string{"orders"}, false)
+			if err == nil || !strings.Contains(err.Error(), tt.words) {
+				t.Errorf("got %v, want it to say %q", err, tt.words)
+			}
+			if ctx.Err() != nil {
+				t.Errorf("it was tried until the time was up: %v", err)
+			}
+		})
+	}
+}
