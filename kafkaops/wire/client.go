@@ -79,6 +79,7 @@ type node struct {
 
 	// the rest is guarded by Client.mu
 	addr    string
+	told    Versions // what the broker said last, for links
 	opening *opening // a connection on its way
 	down    error    // why it is not asked again in this look
 	downIn  int
@@ -235,6 +236,11 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 		if a := (*AuthError)(nil); errors.As(err, &a) {
 			c.refused = err
 		}
+		c.mu.Unlock()
+	}
+	if n.versions != nil {
+		c.mu.Lock()
+		n.told = n.versions
 		c.mu.Unlock()
 	}
 	for _, r := range answers {

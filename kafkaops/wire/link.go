@@ -11,16 +11,19 @@ import (
 // one goroutine at a time; after an error it is of no more use.
 type Link struct {
 	client *Client
+	node   *node
 	conn   *conn
 }
 
-// Dial opens a link to a broker that Metadata has named. The error is an *Error.
+// Dial opens a link to a broker that Metadata has named. What the broker has told the client of its versions holds for the link; if
+// the link then fails before anything was answered, the next one asks again. The error is an *Error.
 func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
 	c.mu.Lock()
 	n := c.nodes[id]
 	addr, refused := "", c.refused
+	var told Versions
 	if n != nil {
-		addr = n.addr
+		addr, told = n.addr, n.told
 	}
 	c.mu.Unlock()
 	switch {
@@ -37,15 +40,22 @@ func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	answers, err := k.exchange(limited, 0, kmsg.NewPtrApiVersionsRequest())
-	if err == nil {
-		err = k.learn(answers[0])
+	l := &Link{client: c, node: n, conn: k}
+	switch {
+	case k.versions != nil: // asked for before authenticating
+	case told != nil:
+		k.versions = told
+	default:
+		answers, err := k.exchange(limited, 0, kmsg.NewPtrApiVersionsRequest())
+		if err == nil {
+			err = k.learn(answers[0])
+		}
+		if err != nil {
+			k.close()
+			return nil, k.fail(ctx, StageHello, err)
+		}
 	}
-	if err != nil {
-		k.close()
-		return nil, k.fail(ctx, StageHello, err)
-	}
-	return &Link{client: c, conn: k}, nil
+	return l, nil
 }
 
 // within makes a context that ends with Close, too.
@@ -76,9 +86,13 @@ func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request
 			return nil, memory, err
 		}
 	}
+	worked := k.worked
 	answers, bytes, failed := k.exchangeInto(ctx, limit, memory, expected, q)
 	if failed != nil {
 		k.close()
+		if !worked && isHangup(failed) {
+			l.client.forget(l.node)
+		}
 		e := k.fail(ctx, StageExchange, failed)
 		e.Limit, e.Sent, e.Write = limit, true, isWrite(q.Key())
 		if isHangup(failed) {
@@ -87,6 +101,13 @@ func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request
 		return nil, bytes, e
 	}
 	return answers[0], bytes, nil
+}
+
+// forget drops what a broker has told of its versions: it may have been restarted as another.
+func (c *Client) forget(n *node) {
+	c.mu.Lock()
+	n.told = nil
+	c.mu.Unlock()
 }
 
 func (l *Link) renew(ctx context.Context) error {
