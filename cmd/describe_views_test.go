@@ -266,3 +266,41 @@ func TestOutputFileStays(t *testing.T) {
 	must(t, err)
 	same(t, "the file after a failed run", string(after), string(before))
 }
+
+// One deleted topic, one group without a right, one broker that is away: everything else is shown, in each format.
+func TestEveryFormatShowsTheRest(t *testing.T) {
+	w := startWith(t, kafkatest.Options{Brokers: 3})
+	w.topic("orders", [2]int64{0, 10}, [2]int64{0, 10}, [2]int64{0, 10}).topic("gone", [2]int64{0, 10})
+	var fine, secret string // coordinated by brokers that stay
+	for i := 0; fine == "" || secret == ""; i++ {
+		group := fmt.Sprintf("group-%d", i)
+		w.commit(group, "orders", 4, 5, 6).commit(group, "gone", 4)
+		if c := w.run("describe", "-g", group, "--state", "-o", "json").groups().Groups[0].Coordinator.String(); c == "1" {
+			continue
+		}
+		if fine == "" {
+			fine = group
+			continue
+		}
+		secret = group
+	}
+	w.hide("gone", 0)
+	w.b.DenyGroup(secret)
+	w.b.Kill(1) // leads orders 1
+	for format, want := range map[string][]string{
+		"table": {"gone: the topic does not exist", "not allowed", "broker 1 (", fine},
+		"wide":  {"gone: the topic does not exist", "not allowed", "broker 1 (", fine},
+		"json":  {`"state":"gone: the topic does not exist`, "not allowed", "broker 1 (", `"end":10`},
+		"yaml":  {"gone: the topic does not exist", "not allowed", "broker 1 (", "end: 10"},
+		"csv":   {"gone: the topic does not exist", "not allowed", "broker 1 (", fine + ",orders,0,0,-,4,10,6,"},
+		"prom": {
+			`gtoffset_partition_readable{group="` + fine + `",topic="orders",partition="1"} 0`, `gtoffset_group_readable{group="` + secret + `"} 0`,
+			`gtoffset_lag{group="` + fine + `",topic="orders",partition="0",side="committed"} 6`,
+		},
+	} {
+		t.Run(format, func(t *testing.T) {
+			r := w.run("describe", "-g", fine, "-g", secret, "-o", format).exits(3).prints(want...)
+			r.says("could not be read", secret)
+		})
+	}
+}

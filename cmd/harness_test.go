@@ -465,6 +465,7 @@ type groupsDoc struct {
 		State       *string
 		Error       *string
 		Assignor    string
+		Coordinator number
 		Epoch       number
 		Address     string `json:"coordinator_address"`
 		MemberCount number `json:"member_count"`
