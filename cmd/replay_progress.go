@@ -23,7 +23,7 @@ func (r *replay) watch() (stop func()) {
 	switch {
 	case r.g.quiet, r.toTerminal(): // the records that are shown say themselves how far it is
 		return func() {}
-	case talk.Width > 0:
+	case talk.Width > 0 && talk.Gauge: // not a dumb one, which knows no way back
 		every = barsEvery
 		r.bars = &bars{painter: output.NewPainter(talk)}
 	}

@@ -52,7 +52,7 @@ type token struct {
 
 // ParseRecordFormat reads a template in the language of kcat's -f: %t topic, %p partition, %o offset, %k key, %s value, %K and %S
 // their lengths (-1: null), %R the value's length as four bytes, %T timestamp, %h headers as name=value with commas between, %%; and
-// in the text \n \r \t, \xNN, and \NNN in octal.
+// in the text \n \r \t, \xNN, and \NNN in decimal or, with a 0 in front, in octal.
 func ParseRecordFormat(s string) (RecordFormat, error) {
 	f := RecordFormat{kind: template}
 	for s != "" {
@@ -90,7 +90,8 @@ func (f *RecordFormat) text(b []byte) {
 	f.tokens = append(f.tokens, token{text: b})
 }
 
-// unescape resolves the backslashes of a template. What is no escape stands for itself.
+// unescape resolves the backslashes of a template, as kcat does: \x is followed by a number in hexadecimal, a digit begins one in
+// decimal, or with a 0 in octal; of larger numbers the last byte counts. What is no escape stands for itself.
 func unescape(s string) []byte {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -99,7 +100,7 @@ func unescape(s string) []byte {
 			continue
 		}
 		i++
-		number, base := "", 0
+		digits, base := "", uint64(0)
 		switch c := s[i]; {
 		case c == 'n':
 			b = append(b, '\n')
@@ -108,34 +109,32 @@ func unescape(s string) []byte {
 		case c == 't':
 			b = append(b, '\t')
 		case c == 'x':
-			number, base = leading(s[i+1:], 2, "0123456789abcdefABCDEF"), 16
-		case c >= '0' && c <= '7':
-			number, base = leading(s[i:], 3, "01234567"), 8
+			digits, base = leading(s[i+1:], "0123456789abcdefABCDEF"), 16
+		case c == '0':
+			digits, base = leading(s[i+1:], "01234567"), 8
+			digits = "0" + digits
+			i--
+		case c >= '1' && c <= '9':
+			digits, base = leading(s[i:], "0123456789"), 10
 			i--
 		default:
 			b = append(b, c)
 		}
-		if base == 0 {
-			continue
+		if digits != "" {
+			n := uint64(0)
+			for _, d := range strings.ToLower(digits) {
+				n = n*base + uint64(strings.IndexRune("0123456789abcdef", d))
+			}
+			b = append(b, byte(n))
+			i += len(digits)
 		}
-		n, err := strconv.ParseUint(number, base, 16)
-		if err != nil { // \x alone
-			b = append(b, 'x')
-			continue
-		}
-		b = append(b, byte(n))
-		i += len(number)
 	}
 	return b
 }
 
-// leading is the longest start of s that has at most n characters, all of the set.
-func leading(s string, n int, set string) string {
-	i := 0
-	for i < len(s) && i < n && strings.IndexByte(set, s[i]) >= 0 {
-		i++
-	}
-	return s[:i]
+// leading is the longest start of s that has only characters of the set.
+func leading(s, set string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, set))]
 }
 
 // RecordEncoder writes the records of one partition. It allocates nothing for a record.

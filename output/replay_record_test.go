@@ -86,7 +86,10 @@ func TestRecordTemplate(t *testing.T) {
 		{"%R", "\x00\x00\x00\x05", "\xff\xff\xff\xff"},
 		{"%h", "a=1,b=NULL,c=", ""},
 		{`%%s\n\r\t`, "%s\n\r\t", "%s\n\r\t"},
-		{`\x41\x4a-\101\7`, "AJ-A\a", "AJ-A\a"},
+		// what kcat 1.7.1 makes of them
+		{`\x41\x4a-\101\7`, "AJ-e\a", "AJ-e\a"},
+		{`\010 \0101 \1234 \300 \x414 \x4 \9 \65b \08`, "\b A \xd2 , \x14 \x04 \t Ab \x008", "\b A \xd2 , \x14 \x04 \t Ab \x008"},
+		{`\xg \x`, "g ", "g "},
 		{`\q\\`, `q\`, `q\`},
 		{"", "", ""},
 		{"é%s", "évalue", "é"},
