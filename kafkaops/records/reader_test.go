@@ -206,6 +206,55 @@ func TestReadFromOldBrokers(t *testing.T) {
 	}
 }
 
+// What a broker has told of its versions is taken over, and asked for anew when it turns out to be wrong: the broker was replaced by
+// an older one.
+func TestReadFromABrokerThatBecameOlder(t *testing.T) {
+	t.Parallel()
+	b := orders(t, kafkatest.Options{Version: kversion.V2_0_0()}, 3)
+	fill(t, b, 3, 0, 50)
+	lied := map[int32]bool{}
+	var mu sync.Mutex
+	b.Rewrite(wire.ApiVersions, func(node int32, r kmsg.Response) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if !lied[node] {
+			lied[node] = true
+			for i, k := range r.(*kmsg.ApiVersionsResponse).ApiKeys {
+				if k.ApiKey == wire.Fetch {
+					r.(*kmsg.ApiVersionsResponse).ApiKeys[i].MaxVersion = 13
+				}
+			}
+		}
+		return true
+	})
+	c := client(t, b)
+	for node := range int32(3) {
+		_, err := c.Do(within(t), node, func(v wire.Versions) ([]kmsg.Request, error) {
+			q := kmsg.NewPtrMetadataRequest()
+			return []kmsg.Request{q}, v.Set(q, -1)
+		})
+		must(t, err)
+	}
+	for node := range int32(3) {
+		b.Kill(node)
+		must(t, b.Revive(node))
+	}
+	r := records.Read(within(t), c, ranges(3, 50), records.Options{})
+	defer r.Close()
+	g, err := drain(within(t), r, 1)
+	must(t, err)
+	g.whole(t, 3, 50)
+	versions := map[int16]bool{}
+	for _, q := range b.Requests() {
+		if q.Key == wire.Fetch {
+			versions[q.Version] = true
+		}
+	}
+	if !versions[12] || !versions[8] || len(versions) != 2 {
+		t.Errorf("fetches in versions %v", versions)
+	}
+}
+
 func TestReadNothing(t *testing.T) {
 	t.Parallel()
 	b := orders(t, kafkatest.Options{}, 2)
