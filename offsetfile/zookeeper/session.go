@@ -27,6 +27,7 @@ const (
 type session struct {
 	conn *zk.Conn
 	line *line
+	log  *slog.Logger // nil for none
 
 	up   chan struct{} // closed when the server has taken us in
 	over chan struct{} // closed when the connection has ended, or is given up
@@ -36,7 +37,7 @@ type session struct {
 
 // connect tries the servers one after the other, in an order of its own, until one takes us in.
 func connect(ctx context.Context, servers []string, user, password string, log *slog.Logger) (*session, error) {
-	s := &session{up: make(chan struct{}), over: make(chan struct{})}
+	s := &session{log: log, up: make(chan struct{}), over: make(chan struct{})}
 	s.line = &line{ctx: ctx, servers: shuffled(servers), spent: make(chan struct{})}
 	conn, _, err := zk.Connect(servers, sessionTimeout,
 		zk.WithHostProvider(s.line), zk.WithDialer(s.line.dial), zk.WithEventCallback(s.event),
@@ -62,7 +63,7 @@ func connect(ctx context.Context, servers []string, user, password string, log *
 	if user == "" {
 		return s, nil
 	}
-	_, err = do(ctx, s, func(c *zk.Conn) (struct{}, error) {
+	_, err = do(ctx, s, "auth", user, func(c *zk.Conn) (struct{}, error) {
 		return struct{}{}, c.AddAuth("digest", []byte(user+":"+password))
 	})
 	if err != nil {
@@ -114,8 +115,8 @@ func (s *session) close() {
 	s.end()
 }
 
-// do makes one request. When ctx ends first the session is given up, which ends the request: whether it was done is then not known.
-func do[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error)) (T, error) {
+// do makes one request; what and of are for the log. When ctx ends first the session is given up, which ends the request: whether it was done is then not known.
+func do[T any](ctx context.Context, s *session, what, of string, request func(*zk.Conn) (T, error)) (value T, err error) {
 	type answer struct {
 		value T
 		err   error
@@ -123,6 +124,12 @@ func do[T any](ctx context.Context, s *session, request func(*zk.Conn) (T, error
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
+	}
+	if s.log != nil {
+		began := time.Now()
+		defer func() {
+			s.log.Debug("zookeeper", "request", what, "of", of, "server", s.conn.Server(), "took", time.Since(began), "error", err)
+		}()
 	}
 	answers := make(chan answer, 1)
 	go func() {
@@ -164,6 +171,7 @@ type line struct {
 	mu   sync.Mutex
 	next int
 	over bool // no more is dialled
+	hung bool // hung up
 	addr string
 	conn *wire
 	err  error // why the last server did not do
@@ -197,9 +205,13 @@ func (l *line) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 	if over {
 		return nil, zk.ErrClosing
 	}
-	deadline, ok := l.ctx.Deadline()
-	if most := time.Now().Add(mostHandshake); left > 0 && (!ok || most.Before(deadline)) {
-		deadline, ok = most, true
+	deadline, limited := l.ctx.Deadline()
+	if left > 0 {
+		most := mostHandshake
+		if limited {
+			most = min(most, time.Until(deadline)/time.Duration(left+1))
+		}
+		deadline, limited = time.Now().Add(most), true
 	}
 	dialer := net.Dialer{Deadline: deadline}
 	conn, err := dialer.DialContext(l.ctx, network, addr)
@@ -208,11 +220,15 @@ func (l *line) dial(network, addr string, _ time.Duration) (net.Conn, error) {
 		return nil, err
 	}
 	w := &wire{Conn: conn, line: l}
-	if ok {
+	if limited {
 		w.handshake = deadline
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.hung {
+		conn.Close()
+		return nil, zk.ErrClosing
+	}
 	l.conn = w
 	return w, nil
 }
@@ -228,7 +244,7 @@ func (l *line) settled() {
 func (l *line) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.next = len(l.servers)
+	l.next, l.hung = len(l.servers), true
 	if l.conn != nil {
 		l.conn.Close()
 	}

@@ -59,7 +59,7 @@ func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit
 		return err
 	}
 	for i, m := range requests {
-		answers, err := do(ctx, s, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(m.requests()...) })
+		answers, err := do(ctx, s, "multi", group, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(m.requests()...) })
 		if err != nil {
 			return failed(err, answers, requests[i:], edits)
 		}
@@ -155,7 +155,7 @@ func (t *table) lookAbove(ctx context.Context, s *session, group string, edits [
 	acls := make([][]zk.ACL, len(paths))
 	errs := make([]error, len(paths))
 	err := each(ctx, len(paths), func(ctx context.Context, i int) error {
-		acls[i], errs[i] = do(ctx, s, func(c *zk.Conn) ([]zk.ACL, error) {
+		acls[i], errs[i] = do(ctx, s, "getACL", paths[i], func(c *zk.Conn) ([]zk.ACL, error) {
 			acl, _, err := c.GetACL(paths[i])
 			return acl, err
 		})

@@ -113,13 +113,13 @@ func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 // sync makes the server that we talk to catch up with the others. Without it, what was just written over another connection, by
 // others or by ourselves before it broke, could be missing.
 func (t *table) sync(ctx context.Context, s *session) error {
-	_, err := do(ctx, s, func(c *zk.Conn) (string, error) { return c.Sync(t.tree.consumers()) })
+	_, err := do(ctx, s, "sync", t.tree.consumers(), func(c *zk.Conn) (string, error) { return c.Sync(t.tree.consumers()) })
 	return err
 }
 
 // children lists the nodes below one, sorted. presence tells a node that is not there, or not ours to read, from one that is.
 func children(ctx context.Context, s *session, path string) (names []string, presence offsets.Presence, err error) {
-	names, err = do(ctx, s, func(c *zk.Conn) ([]string, error) {
+	names, err = do(ctx, s, "children", path, func(c *zk.Conn) ([]string, error) {
 		names, _, err := c.Children(path)
 		return names, err
 	})
@@ -148,8 +148,24 @@ func (t *table) notOurs(path string) string {
 	return fmt.Sprintf("node %s may not be read by user %s", path, t.user)
 }
 
-// consumers lists the nodes of groups. Without the node above them it is a *NothingError, unless a save would make it.
-func (t *table) consumers(ctx context.Context, s *session) ([]string, error) {
+// there looks whether the node above all groups is there. Without it the error is a *NothingError, unless a save would make it.
+func (t *table) there(ctx context.Context, s *session) error {
+	path := t.tree.consumers()
+	there, err := do(ctx, s, "exists", path, func(c *zk.Conn) (bool, error) {
+		there, _, err := c.Exists(path)
+		return there, err
+	})
+	switch {
+	case errors.Is(err, zk.ErrNoAuth): // what is below it may be ours all the same
+		return nil
+	case err == nil && !there && !t.o.Create:
+		return t.nothing(ctx, s)
+	}
+	return err
+}
+
+// groups lists the nodes of groups.
+func (t *table) groups(ctx context.Context, s *session) ([]string, error) {
 	path := t.tree.consumers()
 	names, presence, err := children(ctx, s, path)
 	switch {
@@ -157,8 +173,8 @@ func (t *table) consumers(ctx context.Context, s *session) ([]string, error) {
 		return nil, err
 	case presence == offsets.Denied:
 		return nil, &offsetfile.CredentialsError{Err: errors.New(t.notOurs(path))}
-	case presence == offsets.Absent && !t.o.Create:
-		return nil, t.nothing(ctx, s)
+	case presence == offsets.Absent:
+		return nil, t.there(ctx, s)
 	}
 	return names, nil
 }
@@ -196,7 +212,7 @@ func (t *table) Groups(ctx context.Context) (groups, notes []string, err error) 
 	if err := t.sync(ctx, s); err != nil {
 		return nil, nil, err
 	}
-	names, err := t.consumers(ctx, s)
+	names, err := t.groups(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -266,12 +282,23 @@ func (t *table) Read(ctx context.Context, group string, topics []string) (offset
 	if err := t.sync(ctx, s); err != nil {
 		return found, err
 	}
-	if _, err := t.consumers(ctx, s); err != nil {
+	all := topics == nil
+	steps := []func(context.Context) error{
+		func(ctx context.Context) error { return t.there(ctx, s) },
+		func(ctx context.Context) (err error) {
+			found.Users, _, err = children(ctx, s, t.tree.ids(group))
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			topics, err = t.topics(ctx, s, group, topics, &found)
+			return err
+		},
+	}
+	if err := each(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) }); err != nil {
 		return found, err
 	}
-	all := topics == nil
-	if topics, err = t.topics(ctx, s, group, topics, &found); err != nil {
-		return found, err
+	if n := len(found.Users); n > 0 { // as long as one is at work its node is there; Kafka does not know them
+		found.Notes = append(found.Notes, fmt.Sprintf("%s registered at %s: what is saved here meanwhile, they save over", offsets.Plural(n, "running consumer"), t.tree.ids(group)))
 	}
 	if err := t.readTopics(ctx, s, group, topics, &found); err != nil {
 		return found, err
@@ -279,7 +306,7 @@ func (t *table) Read(ctx context.Context, group string, topics []string) (offset
 	if all { // what is left of topics whose partitions are gone is not worth a word
 		found.Topics = slices.DeleteFunc(found.Topics, func(f offsetfile.FoundTopic) bool { return f.Presence == offsets.Absent })
 	}
-	return found, t.running(ctx, s, group, &found)
+	return found, nil
 }
 
 // topics lists the topics of a group, if none were named, and notes what the group's own nodes say.
@@ -303,16 +330,6 @@ func (t *table) topics(ctx context.Context, s *session, group string, named []st
 		}
 	}
 	return topics, nil
-}
-
-// running notes the old consumers that are at work: as long as one is, its node is there. Kafka does not know them.
-func (t *table) running(ctx context.Context, s *session, group string, found *offsetfile.Found) error {
-	ids, _, err := children(ctx, s, t.tree.ids(group))
-	found.Users = ids
-	if n := len(ids); n > 0 {
-		found.Notes = append(found.Notes, fmt.Sprintf("%s registered at %s: what is saved here meanwhile, they save over", offsets.Plural(n, "running consumer"), t.tree.ids(group)))
-	}
-	return err
 }
 
 func (t *table) readTopics(ctx context.Context, s *session, group string, topics []string, found *offsetfile.Found) error {
@@ -367,7 +384,7 @@ func (t *table) readTopics(ctx context.Context, s *session, group string, topics
 // readNode reads one partition's node. It may be gone since it was listed.
 func (t *table) readNode(ctx context.Context, s *session, path string) (cell offsetfile.Cell, gone bool, err error) {
 	var stat *zk.Stat
-	data, err := do(ctx, s, func(c *zk.Conn) (data []byte, err error) {
+	data, err := do(ctx, s, "get", path, func(c *zk.Conn) (data []byte, err error) {
 		data, stat, err = c.Get(path)
 		return data, err
 	})

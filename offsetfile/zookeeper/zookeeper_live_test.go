@@ -171,10 +171,13 @@ func TestRights(t *testing.T) {
 		}
 	}
 
-	// No right to anything at all is a refusal of who we are.
+	// Who may not list the groups may still have one of them.
 	z.protect(t, "/consumers", zk.PermAll, "others", "x")
+	if topic := topicOf(t, wrong, "shared"); topic.Presence != offsets.Present {
+		t.Errorf("below what may not be listed: got %v (%s), want it present", topic.Presence, topic.Reason)
+	}
 	var refused *offsetfile.CredentialsError
-	if _, err := wrong.Load(t.Context(), "shared", nil, false); !errors.As(err, &refused) || refused.Store == "" || strings.Contains(err.Error(), "other") {
+	if _, _, err := wrong.Groups(t.Context()); !errors.As(err, &refused) || refused.Store == "" || strings.Contains(err.Error(), "other") {
 		t.Errorf("got %v, want the credentials refused, without the password", err)
 	}
 }
