@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -35,6 +36,7 @@ const (
 	partBytesFar = 4 << 20
 	fetchParts   = 8 // a fetch is as large as this many full partitions
 	leastFetch   = 64 << 10
+	maxBatch     = 256 << 20
 	farWait      = 4 * time.Millisecond // until an answer begins, which then comes in less than half of that
 	farTimes     = 3                    // a busy broker may be late once
 )
@@ -44,6 +46,19 @@ const (
 	fetchWait = 500 * time.Millisecond
 	silence   = 10 * time.Second
 )
+
+// longestRest is how long a broker's quota may hold us up: it tells the time itself.
+const longestRest = time.Minute
+
+// rest waits.
+func rest(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
 
 func (r *Reader) newLane(node int32) *lane {
 	return &lane{r: r, node: node, part: partBytes, asked: map[*part]bool{}, wake: make(chan struct{}, 1)}
@@ -240,6 +255,9 @@ func (l *lane) take(ctx context.Context, parts []*part, a *kmsg.FetchResponse, m
 	f.drop(l.r)
 	l.r.mu.Unlock()
 	l.grow(full)
+	if a.ThrottleMillis > 0 { // over a quota: the broker would not read the next one before
+		rest(ctx, min(time.Duration(a.ThrottleMillis)*time.Millisecond, longestRest))
+	}
 	return nil
 }
 
@@ -285,9 +303,11 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 	case s.next > p.at:
 		p.empty, p.max = 0, 0
 	case s.damage != nil:
-	case s.cut > 0 && first: // the first batch is larger than what was asked for
+	case s.cut > 0 && first && s.cut <= maxBatch && p.max < s.cut: // the first batch is larger than what was asked for
 		p.max = s.cut
-		l.behind(p, false)
+		return
+	case s.cut > 0 && first:
+		l.r.fail(&DamagedError{Topic: p.Topic, Partition: p.Partition, Offset: s.base, Reason: fmt.Sprintf("its length is %d, and only %d bytes of it come", s.cut, len(x.RecordBatches))})
 		return
 	case len(x.RecordBatches) > 0 && s.whole > 0:
 		l.r.lose(p, errNoProgress)
@@ -299,7 +319,6 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 		if len(x.RecordBatches) == 0 && first && end > p.at {
 			p.empty++
 		}
-		l.behind(p, false)
 		return
 	}
 	c := &Chunk{
@@ -319,14 +338,11 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 		l.r.end(p)
 		return
 	}
-	l.behind(p, true)
+	l.behind(p)
 }
 
-// behind puts a part behind the others, if it was served.
-func (l *lane) behind(p *part, served bool) {
-	if !served {
-		return
-	}
+// behind puts a part that was served behind the others, so that none starves.
+func (l *lane) behind(p *part) {
 	l.r.mu.Lock()
 	defer l.r.mu.Unlock()
 	if i := slices.Index(l.parts, p); i >= 0 {

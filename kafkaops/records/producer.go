@@ -29,6 +29,7 @@ type ProducerOptions struct {
 const (
 	defaultBatch  = 512 << 10
 	defaultQueue  = 32 << 20
+	manyParts     = 32
 	maxProduce    = 16 << 20 // of one request
 	produceWithin = 15 * time.Second
 )
@@ -179,6 +180,9 @@ func (p *Producer) close(t *target) error {
 	if err != nil {
 		return err
 	}
+	if len(p.parts) > manyParts { // each would hold a batch's memory
+		t.building.buf = nil
+	}
 	s := &sending{batch: batch, sources: t.sources}
 	t.sources = nil
 	p.mu.Lock()
@@ -283,14 +287,8 @@ func (p *Producer) again(ctx context.Context, round map[*target]*sending, err er
 	}
 	p.o.Log.Info("write is tried again", "topic", p.topic, "try", p.tries, "error", err)
 	p.leaders = map[int32]int32{}
-	timer := time.NewTimer(pauseFor(p.tries + 1))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	rest(ctx, pauseFor(p.tries+1))
+	return ctx.Err() == nil
 }
 
 // giveUp fails with the batch that could not be written.
@@ -470,8 +468,12 @@ func (p *Producer) exchange(ctx context.Context, leader int32, link *wire.Link, 
 		link.Close()
 		return nil, note(err, true)
 	}
+	answer := a.(*kmsg.ProduceResponse)
+	if answer.ThrottleMillis > 0 {
+		rest(ctx, min(time.Duration(answer.ThrottleMillis)*time.Millisecond, longestRest))
+	}
 	note(errNotNamed, false)
-	for _, t := range a.(*kmsg.ProduceResponse).Topics {
+	for _, t := range answer.Topics {
 		for i := range t.Partitions {
 			x := &t.Partitions[i]
 			if at := slices.IndexFunc(targets, func(t *target) bool { return t.partition == x.Partition }); at >= 0 {

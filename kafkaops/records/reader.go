@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,13 +38,13 @@ const (
 type Reader struct {
 	client *wire.Client
 	o      Options
+	ctx    context.Context // ends with Close, with the failure, or as the one given to Read
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	ready  chan *part    // has chunks, none of which is held; every part is in it at most once
-	failed chan struct{} // closed when err is set
-	done   chan struct{} // closed when everything was handed out
-	wake   chan struct{} // tells route that parts were lost
+	ready chan *part    // has chunks, none of which is held; every part is in it at most once
+	done  chan struct{} // closed when everything was handed out
+	wake  chan struct{} // tells route that parts were lost
 
 	parts  []*part
 	byName map[name]*part
@@ -104,7 +105,7 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Reader{
-		client: client, o: o, ready: make(chan *part, len(ranges)), failed: make(chan struct{}), done: make(chan struct{}),
+		client: client, o: o, ready: make(chan *part, len(ranges)), done: make(chan struct{}),
 		wake: make(chan struct{}, 1), byName: map[name]*part{}, lanes: map[int32]*lane{},
 	}
 	for _, x := range ranges {
@@ -119,8 +120,8 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 	if r.left == 0 {
 		close(r.done)
 	}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.wg.Go(func() { r.route(ctx) })
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.wg.Go(func() { r.route(r.ctx) })
 	return r
 }
 
@@ -132,20 +133,33 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 // *TruncatedError, *GoneError, *DamagedError, *RefusedError, *UnreachableError, or an error of wire with refused credentials.
 func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 	select {
-	case <-r.failed:
-		return nil, r.err
+	case <-r.ctx.Done():
+		return nil, r.ended()
 	default:
 	}
 	select {
 	case p := <-r.ready:
 		return r.handOut(p), nil
-	case <-r.failed:
-		return nil, r.err
 	case <-r.done:
 		return nil, io.EOF
+	case <-r.ctx.Done():
+		return nil, r.ended()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// ended is why the fetching has ended.
+func (r *Reader) ended() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.left == 0:
+		return io.EOF
+	}
+	return r.ctx.Err()
 }
 
 // Close ends the fetching and waits for it. Chunks that are held may be used until they are released.
@@ -219,7 +233,6 @@ func (r *Reader) fail(err error) {
 func (r *Reader) failLocked(err error) {
 	if r.err == nil {
 		r.err = err
-		close(r.failed)
 		r.cancel()
 	}
 }
@@ -249,24 +262,25 @@ func (r *Reader) keep(memory []byte) {
 	}
 }
 
-// memory takes memory for an answer: the smallest that is as large as wanted, or the largest there is. The caller holds mu.
+// memory takes memory for an answer, the piece that fits best: the smallest that is as large as wanted, else the largest. The caller
+// holds mu.
 func (r *Reader) memory(want int) []byte {
-	best := -1
-	for i, m := range r.free {
-		switch {
-		case best < 0:
-			best = i
-		case cap(m) >= want && (cap(m) < cap(r.free[best]) || cap(r.free[best]) < want):
-			best = i
-		case cap(m) < want && cap(m) > cap(r.free[best]):
+	if len(r.free) == 0 {
+		return nil
+	}
+	better := func(a, b []byte) bool {
+		if cap(a) >= want && cap(b) >= want {
+			return cap(a) < cap(b)
+		}
+		return cap(a) > cap(b)
+	}
+	best := 0
+	for i := range r.free {
+		if better(r.free[i], r.free[best]) {
 			best = i
 		}
 	}
-	if best < 0 {
-		return nil
-	}
 	m := r.free[best]
-	r.free[best] = r.free[len(r.free)-1]
-	r.free = r.free[:len(r.free)-1]
+	r.free = slices.Delete(r.free, best, best+1)
 	return m
 }

@@ -736,6 +736,10 @@ func TestLogsOfAllKinds(t *testing.T) {
 			var e *records.DamagedError
 			return errors.As(err, &e) && !e.CRC && e.Offset == 5
 		}},
+		{"a batch that never comes whole", 0, 8, [][]byte{head, huge[:1000]}, 0, []int64{0, 1, 2, 3, 4}, func(err error) bool {
+			var e *records.DamagedError
+			return errors.As(err, &e) && !e.CRC && e.Offset == 5 && strings.Contains(err.Error(), "only 1000 bytes")
+		}},
 		{"the log begins behind the position", 20, 50, [][]byte{batch{base: 20, last: 49, rs: plain(20, 1)}.bytes(t)}, 10, nil, func(err error) bool {
 			var e *records.ExpiredError
 			return errors.As(err, &e) && e.Position == 10 && e.Earliest == 20
@@ -842,4 +846,28 @@ func TestCloseDoesNotWait(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.Close()
+	if _, err := r.Next(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A broker that says that a quota is used up is left alone for as long as it says.
+func TestThrottled(t *testing.T) {
+	t.Parallel()
+	b := orders(t, kafkatest.Options{Brokers: 1}, 1)
+	fill(t, b, 1, 0, 120)
+	single(b)
+	b.Rewrite(wire.Fetch, func(_ int32, r kmsg.Response) bool {
+		r.(*kmsg.FetchResponse).ThrottleMillis = 100
+		return true
+	})
+	began := time.Now()
+	r := records.Read(within(t), client(t, b), ranges(1, 120), records.Options{})
+	defer r.Close()
+	g, err := drain(within(t), r, 1)
+	must(t, err)
+	g.whole(t, 1, 120)
+	if took := time.Since(began); took < 200*time.Millisecond { // three fetches, with two rests between them
+		t.Errorf("took %v", took)
+	}
 }

@@ -29,6 +29,7 @@ func scan(b []byte, from int64) scanned {
 		}
 		if n == 0 {
 			if s.whole == 0 && len(b) >= atEpoch {
+				s.base = int64(be.Uint64(b))
 				s.cut = int32(min(int64(be.Uint32(b[atLength:]))+12, 1<<31-1))
 			}
 			return s
