@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -44,14 +45,6 @@ type batch struct {
 	ranges map[int32][2]int64 // by partition, the first offset and one past the last
 }
 
-func (b batch) records() int {
-	n := 0
-	for _, r := range b.ranges {
-		n += int(r[1] - r[0])
-	}
-	return n
-}
-
 // A job is a running Spark Streaming job.
 type job struct {
 	*live.Process
@@ -66,8 +59,18 @@ type job struct {
 	changed chan struct{} // closed with each line
 }
 
-// start starts a job. A job that keeps a file runs under flock(1), since Java cannot take such a lock.
-func (l *lab) start(p plan) (*job, error) {
+// start starts a job as the scheme wants it: the clamp before a job that keeps a file.
+func (l *lab) start(ctx context.Context, p plan) (*job, error) {
+	if p.mode == file {
+		if _, err := l.clamp(ctx, p.place); err != nil {
+			return nil, err
+		}
+	}
+	return l.startAsItIs(p)
+}
+
+// startAsItIs starts a job. One that keeps a file runs under flock(1), since Java cannot take such a lock.
+func (l *lab) startAsItIs(p plan) (*job, error) {
 	l.runs++
 	scratch := filepath.Join(l.dir, fmt.Sprintf("run%d", l.runs))
 	if err := os.Mkdir(scratch, 0o755); err != nil {
@@ -83,12 +86,8 @@ func (l *lab) start(p plan) (*job, error) {
 		// A killed member stays in its group for so long. It is the least that a broker allows.
 		"consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000",
 	}, p.options...)...)
-	if p.mode == file {
-		under, err := l.underLock(filepath.Join(folder, "gtoffset.lock"), cmd)
-		if err != nil {
-			return nil, err
-		}
-		cmd = under
+	if p.mode == file { // the command becomes what flock is told to run, and so the lock is held as long as it lives
+		cmd = exec.Command("flock", append([]string{"--nonblock", "--no-fork", filepath.Join(folder, "gtoffset.lock")}, cmd.Args...)...)
 	}
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1")
 	cmd.Stdout, cmd.Stderr = j, &j.errs
@@ -224,16 +223,6 @@ func (j *job) gone(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("wait until the job ends: %w", ctx.Err())
 	}
-}
-
-// last is the last batch that the job has finished.
-func (j *job) last() batch {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if len(j.batches) == 0 {
-		return batch{}
-	}
-	return j.batches[len(j.batches)-1]
 }
 
 // lastWords is the end of what a job that has ended said on standard error.

@@ -96,14 +96,6 @@ func (l *lab) compile(ctx context.Context) error {
 	return nil
 }
 
-// underLock is the command run by flock(1), which becomes it, so that the lock is held as long as it lives.
-func (l *lab) underLock(lock string, cmd *exec.Cmd) (*exec.Cmd, error) {
-	if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
-		return nil, err
-	}
-	return exec.Command("flock", append([]string{"--nonblock", "--no-fork", lock}, cmd.Args...)...), nil
-}
-
 // A place is what a job keeps its offsets of.
 type place struct{ group, topic string }
 
@@ -201,10 +193,14 @@ func (l *lab) left(ctx context.Context, group string) error {
 	})
 }
 
-// keep writes down, as a gtoffset file, how far the job got. Without it nobody knows what of the commits was processed.
-func (l *lab) keep(p place, next map[int32]int64) error {
+// keep writes down what a job has processed, as a gtoffset file. Without it nobody knows what of the commits was processed.
+func (l *lab) keep(p place, processed []record) error {
+	ends, err := next(processed)
+	if err != nil {
+		return err
+	}
 	doc := offsetfile.New(p.group, p.topic)
-	for partition, offset := range next {
+	for partition, offset := range ends {
 		if err := doc.Set(offsetfile.Entry{Partition: partition, Offset: offset, Epoch: offsets.None}); err != nil {
 			return err
 		}
@@ -213,6 +209,17 @@ func (l *lab) keep(p place, next map[int32]int64) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(l.folder(p), "gtoffset"), doc.Bytes(), 0o644)
+}
+
+// foretell asks the program what a restart from the store or from the commits would do, and for the sum of the commits, which is
+// nil without any.
+func (l *lab) foretell(ctx context.Context, p place, from string) (outcome, *int, error) {
+	d, err := l.describe(ctx, p)
+	if err != nil {
+		return outcome{}, nil, err
+	}
+	f, err := d.forecast(from, "earliest")
+	return f.outcome(), d.committed(), err
 }
 
 // described is what the experiments read of describe's document.

@@ -132,7 +132,7 @@ func (l *lab) change(p place, partition int32, offset int64) error {
 
 // dies runs a job that must end by itself, before it has processed anything, with a certain text on standard error.
 func (l *lab) dies(ctx context.Context, p place, of string) error {
-	j, err := l.start(plan{mode: file, place: p, interval: 500 * time.Millisecond})
+	j, err := l.startAsItIs(plan{mode: file, place: p, interval: 500 * time.Millisecond})
 	if err != nil {
 		return err
 	}

@@ -77,23 +77,11 @@ func (l *lab) tryReplay(ctx context.Context, t replayTrial, topic string, n int)
 	p := place{fmt.Sprintf("replay-%d", l.runs), topic}
 	r := row{Limit: t.limit, Stop: t.stop, Records: n}
 	l.say("replay, batches of %d, %s", t.limit, t.stop)
-	if _, err := l.clamp(ctx, p); err != nil {
-		return r, err
-	}
 	first, err := l.replay(ctx, p, t)
 	if err != nil {
 		return r, err
 	}
-	d, err := l.describe(ctx, p)
-	if err != nil {
-		return r, err
-	}
-	f, err := d.forecast("store", "earliest")
-	if err != nil {
-		return r, err
-	}
-	r.Forecast = f.outcome()
-	if _, err := l.clamp(ctx, p); err != nil {
+	if r.Forecast, _, err = l.foretell(ctx, p, "store"); err != nil {
 		return r, err
 	}
 	second, err := l.replay(ctx, p, replayTrial{limit: 10_000})
@@ -114,8 +102,12 @@ func (l *lab) tryReplay(ctx context.Context, t replayTrial, topic string, n int)
 	return r, err
 }
 
-// replay runs a replay until it is stopped as the trial says, or to its end, and returns the file that its worker puts out.
+// replay clamps the store and runs a replay until it is stopped as the trial says, or to its end. It returns the file that its
+// worker puts out.
 func (l *lab) replay(ctx context.Context, p place, t replayTrial) (output string, err error) {
+	if _, err := l.clamp(ctx, p); err != nil {
+		return "", err
+	}
 	l.runs++
 	output = filepath.Join(l.dir, fmt.Sprintf("replay%d", l.runs))
 	signal, batch, code := "0", "0", 0

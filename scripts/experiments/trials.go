@@ -104,7 +104,6 @@ type row struct {
 	Records   int     `json:"records"`   // in the topic
 	Processed int     `json:"processed"` // before the stop
 	Committed *int    `json:"committed"` // at the restart, the sum of the partitions; nil if there was no commit
-	Batch     int     `json:"batch"`     // the last one's records, 0 if it is not known
 	Forecast  outcome `json:"forecast"`  // by gtoffset describe, before the restart
 	Happened  outcome `json:"happened"`
 }
@@ -124,43 +123,20 @@ func (l *lab) try(ctx context.Context, t trial, topic string, n int) (row, error
 	r := row{Interval: int(t.interval.Milliseconds()), Rate: t.rate, Stop: t.stop, Records: n}
 	l.say("%s, %v, %d/s, %s", t.mode, t.interval, t.rate, t.stop)
 
-	if t.mode == file {
-		if _, err := l.clamp(ctx, p); err != nil {
-			return r, err
-		}
-	}
-	first, err := l.stopped(ctx, t, p, &r)
+	first, err := l.stopped(ctx, t, p)
 	if err != nil {
 		return r, err
 	}
-	if t.mode != file { // the file of a job that keeps one says itself what was processed
-		done, err := next(first)
-		if err == nil {
-			err = l.keep(p, done)
-		}
-		if err != nil {
+	r.Processed = len(first)
+	from := "store"
+	if t.mode != file {
+		from = "commits"
+		if err := l.keep(p, first); err != nil {
 			return r, err
 		}
 	}
-	d, err := l.describe(ctx, p)
-	if err != nil {
+	if r.Forecast, r.Committed, err = l.foretell(ctx, p, from); err != nil {
 		return r, err
-	}
-	from := "commits"
-	if t.mode == file {
-		from = "store"
-	}
-	f, err := d.forecast(from, "earliest")
-	if err != nil {
-		return r, err
-	}
-	r.Processed, r.Committed = len(first), d.committed()
-	r.Forecast = f.outcome()
-
-	if t.mode == file {
-		if _, err := l.clamp(ctx, p); err != nil {
-			return r, err
-		}
 	}
 	second, err := l.drained(ctx, t.mode, p)
 	if err != nil {
@@ -172,8 +148,8 @@ func (l *lab) try(ctx context.Context, t trial, topic string, n int) (row, error
 }
 
 // stopped runs the job until the trial's moment, stops it, and returns what it processed.
-func (l *lab) stopped(ctx context.Context, t trial, p place, r *row) ([]record, error) {
-	j, err := l.start(plan{t.mode, p, t.interval, t.rate, t.hold, t.options})
+func (l *lab) stopped(ctx context.Context, t trial, p place) ([]record, error) {
+	j, err := l.start(ctx, plan{t.mode, p, t.interval, t.rate, t.hold, t.options})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +161,6 @@ func (l *lab) stopped(ctx context.Context, t trial, p place, r *row) ([]record, 
 		if err := j.finish(ctx); err != nil {
 			return nil, err
 		}
-		r.Batch = j.last().records()
 	} else {
 		j.Stop() // kill -9
 	}
@@ -201,7 +176,7 @@ func (l *lab) drained(ctx context.Context, m mode, p place) ([]record, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := l.start(plan{mode: m, place: p, interval: 500 * time.Millisecond})
+	j, err := l.start(ctx, plan{mode: m, place: p, interval: 500 * time.Millisecond})
 	if err != nil {
 		return nil, err
 	}
@@ -275,9 +250,12 @@ func asyncTrials(short bool) []trial {
 
 // fileTrials are those of experiment 3.
 func fileTrials(short bool) []trial {
+	if short {
+		return []trial{{mode: file, setting: five(short)[0], stop: graceful, moment: batches(2)}}
+	}
 	var trials []trial
 	for _, s := range five(short) {
-		trials = append(trials, trial{mode: file, setting: s, stop: graceful, moment: batches(2)})
+		trials = append(trials, trial{mode: file, setting: s, stop: graceful, moment: onTime(2, s.interval)})
 	}
 	return trials
 }
