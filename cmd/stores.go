@@ -61,7 +61,7 @@ func storeKinds() []storeKind {
 }
 
 func openFiles(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
-	files, err := offsetfile.Open(a.String(), offsetfile.WithHolder(o.Holder), offsetfile.WithHook(o.Hook))
+	files, err := offsetfile.OpenFiles(a, o)
 	if err != nil {
 		return nil, err // not a nil *Files, which would be a store
 	}

@@ -43,15 +43,49 @@ func WithHook(hook func(step string) error) Option { return func(o *Options) { o
 // Open returns the store below an existing folder, given as a path or as a file: URL. The error is ErrNoRoot, ErrRootIsFile,
 // ErrRootIsGroup, ErrRootURL or the system's. Neither Open nor any reading makes a file or folder.
 func Open(root string, options ...Option) (*Files, error) {
-	path, counts, err := rootPath(root)
+	var o Options
+	for _, set := range options {
+		set(&o)
+	}
+	if !strings.HasPrefix(root, "file:") {
+		if root == "" || strings.Contains(root, "\x00") {
+			return nil, fmt.Errorf("open store %q: %w", root, ErrRootURL)
+		}
+		return openFolder(root, root, o)
+	}
+	a, err := ParseAddress(root, nil)
 	if err != nil {
-		return nil, fmt.Errorf("open store %q: %w", root, err)
+		return nil, fmt.Errorf("open store %q: %w: %w", root, ErrRootURL, err)
 	}
-	s := &Files{name: root, root: path, wait: time.Second, held: map[string]bool{}}
-	s.o.Counts = counts
-	for _, o := range options {
-		o(&s.o)
+	s, err := OpenFiles(a, o)
+	if err == nil {
+		err = a.Unused()
 	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenFiles is Open for an address that is taken apart already.
+func OpenFiles(a *Address, o Options) (*Files, error) {
+	counts, err := a.Counts()
+	switch {
+	case err != nil:
+	case a.User != "" || a.HasHost() && (len(a.Hosts) > 1 || a.Hosts[0] != "localhost"):
+		err = a.Errorf("host", "a folder is on this machine")
+	case a.Path == "":
+		err = a.Errorf("path", "it has none, as in file:/var/lib/offsets")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w: %w", a, ErrRootURL, err)
+	}
+	o.Counts = counts
+	return openFolder(a.String(), a.Path, o)
+}
+
+func openFolder(name, path string, o Options) (*Files, error) {
+	s := &Files{name: name, root: path, o: o, wait: time.Second, held: map[string]bool{}}
 	if err := s.checkRoot(); err != nil {
 		return nil, err
 	}
@@ -79,33 +113,6 @@ func (s *Files) checkLevel() error {
 		}
 	}
 	return nil
-}
-
-// rootPath takes a path, and what the numbers mean, out of a path or a file: URL.
-func rootPath(root string) (string, Counts, error) {
-	if root == "" || strings.Contains(root, "\x00") {
-		return "", CountsNext, ErrRootURL
-	}
-	if !strings.HasPrefix(root, "file:") {
-		return root, CountsNext, nil
-	}
-	a, err := ParseAddress(root, nil)
-	if err != nil {
-		return "", CountsNext, fmt.Errorf("%w: %w", ErrRootURL, err)
-	}
-	counts, err := a.Counts()
-	if err == nil {
-		err = a.Unused()
-	}
-	switch {
-	case err != nil:
-		return "", CountsNext, fmt.Errorf("%w: %w", ErrRootURL, err)
-	case a.User != "" || a.HasHost() && (len(a.Hosts) > 1 || a.Hosts[0] != "localhost"):
-		return "", CountsNext, fmt.Errorf("%w: a folder is on this machine", ErrRootURL)
-	case a.Path == "":
-		return "", CountsNext, fmt.Errorf("%w: it has no path", ErrRootURL)
-	}
-	return a.Path, counts, nil
 }
 
 func (s *Files) checkRoot() error {

@@ -67,6 +67,9 @@ func StartHDFS(ctx context.Context) (_ *HDFS, err error) {
 	return h, h.Start(ctx)
 }
 
+// URL is the file system as Hadoop's own programs name it.
+func (h *HDFS) URL() string { return "hdfs://" + h.addr(1) }
+
 func (h *HDFS) addr(i int) string { return "127.0.0.1:" + strconv.Itoa(h.ports[i]) }
 
 func (h *HDFS) configure() error {

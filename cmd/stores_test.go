@@ -1,0 +1,172 @@
+package cmd_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// nowhere is an address at which nobody listens.
+func nowhere(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	must(t, l.Close())
+	return l.Addr().String()
+}
+
+func TestStoreAddresses(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	w.b.Reset()
+	w.vars["SECRET"] = "hunter2"
+	for url, want := range map[string]string{
+		"hdfs://nn:8020/x":                    "webhdfs://NAMENODE:9870",
+		"s3://bucket/x":                       "store s3://… is of no known kind",
+		"redis://h:x/0":                       "port: it is no number",
+		"redis://u:hunter2@h/0":               "password: it stands in the URL itself",
+		"redis://h/0?password=hunter2":        "parameter password: it stands in the URL itself",
+		"redis://u:$NOT_SET@h/0":              "password: the variable NOT_SET is not set",
+		"redis://u:$SECRET@h/0?kye=x":         "parameter kye: it is not known; there are ",
+		"redis://h/0?counts=lst":              `parameter counts: "lst" is not known`,
+		"redis://h/x":                         "redis://h/x",
+		"mysql://h/db":                        "mysql://h/db",
+		"webhdfs://h":                         "path: it has none",
+		"webhdfs://h/x?delegation=hunter2":    "parameter delegation: it stands in the URL itself",
+		"webhdfs://u@h/x?user.name=v":         "user: it is given twice",
+		"webhdfs://u@h/x?delegation=$SECRET":  "a token says who we are, and so does the user",
+		"spark:/x?batch=last":                 `parameter batch: "last" is no number`,
+		"spark:s3://b/x":                      "scheme: a checkpoint is at a path of this machine, or at webhdfs://",
+		"spark:redis://h/x":                   "scheme: a checkpoint is at a path of this machine",
+		"zookeeper:///x":                      "host: it has none",
+		"file:/?nonsense=1":                  "parameter nonsense: it is not known; there are counts",
+		"webhdfs://h/x?tls-ca=/no/such/thing": "parameter tls-ca",
+		"swebhdfs://h/x?tls-ca=/no/such/file": "parameter tls-ca: open /no/such/file",
+	} {
+		r := w.run("describe", "-g", "billing", "-s", url).exits(2).says(want)
+		if strings.Contains(r.out+r.err, "hunter2") {
+			t.Errorf("%s: the secret is told\n%v", url, r)
+		}
+	}
+	same(t, "requests", w.b.Count(), 0)
+}
+
+// The help names what there is, and docs/stores.md all of it.
+func TestHelpOfStores(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/stores.md")
+	must(t, err)
+	table, _, _ := strings.Cut(string(page), "\n## ")
+	schemes := 0
+	lines := bufio.NewScanner(strings.NewReader(low(t).run("help", "stores").exits(0).out))
+	for lines.Scan() {
+		forms, ok := strings.CutPrefix(lines.Text(), "  -s ")
+		if !ok {
+			continue
+		}
+		for _, word := range strings.Fields(forms) {
+			scheme, _, ok := strings.Cut(word, ":")
+			if !ok {
+				continue
+			}
+			schemes++
+			if !strings.Contains(table, "`"+scheme+":") {
+				t.Errorf("the table of docs/stores.md lacks %s:", scheme)
+			}
+		}
+	}
+	if schemes < 7 {
+		t.Errorf("got %d schemes in the help, want all", schemes)
+	}
+}
+
+// A store that is away hides nothing of the cluster, and no write is made beside it.
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	for _, url := range []string{
+		"redis://" + nowhere(t) + "/0", "zookeeper://" + nowhere(t), "mysql://u@" + nowhere(t) + "/db", "hbase://" + nowhere(t) + "/t", "webhdfs://" + nowhere(t) + "/x", "spark:webhdfs://" + nowhere(t) + "/x",
+	} {
+		t.Run(strings.SplitN(url, "/", 2)[0], func(t *testing.T) {
+			r := w.run("describe", "-g", "billing", "-s", url, "--timeout", "1s").exits(5).prints("low").says("store "+url+" did not answer (tried ", "refused")
+			if strings.Count(r.err, "did not answer") != 1 {
+				t.Errorf("want it said once\n%v", r)
+			}
+			if strings.HasPrefix(url, "spark") {
+				return
+			}
+			w.run("clamp", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--committed", "--timeout", "1s", "--execute").exits(5).says("did not answer", "nothing was written")
+			w.untouched()
+		})
+	}
+	url := "redis://" + nowhere(t) + "/0"
+	w.run("describe", "--all-groups", "-s", url, "--timeout", "1s").exits(5).prints("billing", "low")
+}
+
+func TestCheckpoint(t *testing.T) {
+	t.Parallel()
+	w := low(t).commit("other", "orders", 1)
+	ck := filepath.Join(t.TempDir(), "ck")
+	for name, text := range map[string]string{
+		"offsets/57": "v1\n{}\n{\"orders\":{\"0\":600,\"1\":800}}", "offsets/59": "v1\n{}\n{\"orders\":{\"0\":700,\"1\":900}}", "offsets/.57.crc": "stale",
+		"commits/56": "v1\n{}", "commits/57": "v1\n{}",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(ck, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(ck, name), []byte(text), 0o644))
+	}
+	url := "spark:" + ck
+	// STO-10: what is missing, what counts, and what is written.
+	w.run("describe", "-g", "billing", "-s", url).exits(0).prints("58 are missing", "the newest batch is 59, the last committed is 57")
+	same(t, "startingOffsets", strings.TrimSpace(w.run("export", "-g", "billing", "-s", url, "--stored", "-o", "spark").exits(0).out), `{"orders":{"0":600,"1":800}}`)
+	w.run("reset", "-g", "billing", "--all-topics", "-s", url, "--committed", "--to-stored", "--execute").exits(0).prints("2 of 2 verified")
+	same(t, "committed", w.committed("billing", "orders"), "0=600 1=800")
+
+	w.run("clamp", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--execute").exits(0) // all is in range: there is nothing to write
+	w.run("reset", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--to-earliest", "--execute").exits(2).says("this store is only read; nothing was written")
+	w.run("describe", "-g", "billing", "-g", "other", "-s", url).exits(2).says("names no group")
+	w.run("describe", "--all-groups", "-s", url).exits(2).says("names no group")
+	w.run("describe", "-g", "billing", "-s", url+"/deeper").exits(1).says("nothing at "+url+"/deeper: looked at folder "+ck+"/deeper", "checkpointLocation")
+
+	// STO-18: serialised objects are named, and the cluster's side is shown.
+	old := filepath.Join(t.TempDir(), "dstream")
+	must(t, os.MkdirAll(old, 0o755))
+	must(t, os.WriteFile(filepath.Join(old, "checkpoint-1795958046000"), []byte("\xac\xed\x00\x05"), 0o644))
+	w.run("describe", "-g", "billing", "-s", "spark:"+old).exits(3).prints("600").says("serialised Java objects, which only the program that wrote them can read")
+}
+
+// STO-1: what counts the last record and what counts the next end at one place.
+func TestCopyCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 100})
+	last, next := filepath.Join(w.t.TempDir(), "last"), filepath.Join(w.t.TempDir(), "next")
+	for _, dir := range []string{filepath.Join(last, "billing", "orders"), next} {
+		must(t, os.MkdirAll(dir, 0o755))
+	}
+	file := filepath.Join(last, "billing", "orders", "gtoffset")
+	must(t, os.WriteFile(file, []byte("0 41\n"), 0o644))
+	from := "file:" + last + "?counts=last"
+
+	copied := w.run("export", "-g", "billing", "-s", from, "--stored").exits(0)
+	w.stdin(copied.out).run("import", "-", "--stored", "-s", next, "--execute").exits(0).prints("1 of 1 verified")
+	data, err := os.ReadFile(filepath.Join(next, "billing", "orders", "gtoffset"))
+	must(t, err)
+	if !strings.Contains(string(data), "\n0 42\n") {
+		t.Errorf("the store of next records: got %q, want 42", data)
+	}
+	w.run("reset", "-g", "billing", "--all-topics", "-s", from, "--committed", "--to-stored", "--create", "--execute").exits(0)
+	same(t, "committed", w.committed("billing", "orders"), "0=42")
+
+	// And back: what is saved is what was found.
+	back := w.run("export", "-g", "billing", "-s", next, "--stored").exits(0)
+	w.stdin(back.out).run("import", "-", "--stored", "-s", from, "--execute").exits(0)
+	data, err = os.ReadFile(file)
+	must(t, err)
+	same(t, "after the round trip", string(data), "0 41\n")
+	w.run("clamp", "-g", "billing", "-s", from, "--stored", "--execute").exits(0)
+	data, err = os.ReadFile(file)
+	must(t, err)
+	same(t, "after a clamp that had nothing to do", string(data), "0 41\n")
+}
