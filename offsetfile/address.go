@@ -80,7 +80,7 @@ func variableName(text string) string {
 }
 
 // secretParams are the parameters whose value is a secret.
-var secretParams = []string{"password", "delegation", "tls-key-password"}
+var secretParams = []string{"password", "delegation", "sentinel-password", "tls-key-password"}
 
 // ParseAddress takes a store's URL apart. getenv gives the values of $VARIABLE; nil is an empty environment. The error is a *URLError.
 func ParseAddress(text string, getenv func(string) string) (*Address, error) {
