@@ -42,7 +42,7 @@ func TestStoreAddresses(t *testing.T) {
 		"spark:s3://b/x":                      "scheme: a checkpoint is at a path of this machine, or at webhdfs://",
 		"spark:redis://h/x":                   "scheme: a checkpoint is at a path of this machine",
 		"zookeeper:///x":                      "host: it has none",
-		"file:/?nonsense=1":                  "parameter nonsense: it is not known; there are counts",
+		"file:/x?nonsense=1":                  "parameter nonsense: it is not known; there are counts",
 		"webhdfs://h/x?tls-ca=/no/such/thing": "parameter tls-ca",
 		"swebhdfs://h/x?tls-ca=/no/such/file": "parameter tls-ca: open /no/such/file",
 	} {

@@ -57,14 +57,7 @@ func Open(root string, options ...Option) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w: %w", root, ErrRootURL, err)
 	}
-	s, err := OpenFiles(a, o)
-	if err == nil {
-		err = a.Unused()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return OpenFiles(a, o)
 }
 
 // OpenFiles is Open for an address that is taken apart already.
@@ -76,6 +69,8 @@ func OpenFiles(a *Address, o Options) (*Files, error) {
 		err = a.Errorf("host", "a folder is on this machine")
 	case a.Path == "":
 		err = a.Errorf("path", "it has none, as in file:/var/lib/offsets")
+	default:
+		err = a.Unused()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w: %w", a, ErrRootURL, err)
