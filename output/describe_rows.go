@@ -48,11 +48,10 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 		room -= gaugeWidth + 1
 	}
 	if !s.Gauge || s.Width > 0 && room < min(whole, gaugeState) {
-		lead := 1
 		if d.Rates {
-			lead, grid.least = 2, len("committed")
+			grid.least = len("committed")
 		}
-		grid.fit(s, lead, true)
+		grid.fit(s, 1, true)
 		return grid, false
 	}
 	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
@@ -86,11 +85,11 @@ func (l layout) columns() []Column {
 			c = append(c, Column{Name: n, Right: true})
 		}
 	}
-	if l.rates {
-		c = append(c, Column{gap: 1})
-	}
 	left("TOPIC")
-	right("PARTITION", "EARLIEST")
+	right("PARTITION")
+	if !l.rates { // what moves needs the room
+		right("EARLIEST")
+	}
 	if l.store {
 		right("STORED")
 	}
@@ -99,6 +98,7 @@ func (l layout) columns() []Column {
 		right("STORED-LAG")
 	}
 	if l.rates {
+		left("")
 		right("IN/S", "OUT/S")
 		if l.store {
 			right("SAVED/S")
@@ -137,12 +137,11 @@ func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, 
 		put(text.number(n))
 	}
 	entry := func(e *offsets.Entry) { num(e.Offset, e.Presence == offsets.Present) }
-	if l.rates {
-		put(trend(r.Pace, s.ASCII))
-	}
 	put(Clean(r.Topic))
 	num(int64(r.Partition), true)
-	num(r.Range.Earliest, r.Range.Known())
+	if !l.rates {
+		num(r.Range.Earliest, r.Range.Known())
+	}
 	if l.store {
 		entry(&r.Stored)
 	}
@@ -153,6 +152,7 @@ func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, 
 		num(stored.Lag, true)
 	}
 	if l.rates {
+		put(trend(r.Pace, s.ASCII))
 		in, out, saved := rates(r.Pace)
 		put(in)
 		put(out)

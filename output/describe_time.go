@@ -133,7 +133,7 @@ func rate(n float64, known bool) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// trend is the mark before a row that has moved: its lag grows or shrinks, or something else has changed.
+// trend is the mark in a row that has moved: its lag grows or shrinks, or something else has changed.
 func trend(p *offsets.Pace, ascii bool) string {
 	marks := [...]string{"▼", "●", "▲"}
 	if ascii {

@@ -209,11 +209,11 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 		}
 		return all
 	}
-	grid := Grid{Columns: append([]Column{{gap: 1}, {Name: "GROUP"}}, right("MEMBERS", "PARTITIONS", "OK", "LAG")...)}
+	grid := Grid{Columns: append([]Column{{Name: "GROUP"}}, right("MEMBERS", "PARTITIONS", "OK", "LAG")...), least: len("committed")}
 	if store {
 		grid.Columns = append(grid.Columns, right("STORED-LAG")...)
 	}
-	grid.Columns = append(grid.Columns, right("IN/S", "OUT/S")...)
+	grid.Columns = append(append(grid.Columns, Column{}), right("IN/S", "OUT/S")...)
 	if store {
 		grid.Columns = append(grid.Columns, right("SAVED/S")...)
 	}
@@ -229,11 +229,11 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 		}
 		pace := g.Pace()
 		in, out, saved := rates(pace)
-		row := []string{trend(pace, s.ASCII), groupName(g.ID), count(g), fmt.Sprint(t.Partitions), fmt.Sprint(t.Healthy), sum(t.Lag, t.LagUncounted)}
+		row := []string{groupName(g.ID), count(g), fmt.Sprint(t.Partitions), fmt.Sprint(t.Healthy), sum(t.Lag, t.LagUncounted)}
 		if store {
 			row = append(row, sum(t.StoredLag, t.StoredLagUncounted))
 		}
-		row = append(row, in, out)
+		row = append(row, trend(pace, s.ASCII), in, out)
 		if store {
 			row = append(row, saved)
 		}
@@ -243,7 +243,7 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 	if len(grid.Rows) == 0 {
 		return nil
 	}
-	grid.fit(s, 2, true)
+	grid.fit(s, 1, true)
 	return grid.draw(s)
 }
 
