@@ -68,9 +68,6 @@ func (c *Client) within(ctx context.Context) (context.Context, context.CancelFun
 // Versions is what the broker offers.
 func (l *Link) Versions() Versions { return l.conn.versions }
 
-// Broker is the broker's id.
-func (l *Link) Broker() int32 { return l.conn.broker }
-
 // Waited is how long it took in the last exchange until the answer began to come.
 func (l *Link) Waited() time.Duration { return l.conn.waited }
 
