@@ -101,18 +101,19 @@ type columns struct{ topic, group, partition, offset, timestamp string }
 func columnsOf(a *offsetfile.Address) (columns, error) {
 	c := columns{"topic", "group_id", "partition", "offset", "timestamp"}
 	seen := map[string]bool{}
-	for name, column := range map[string]*string{
-		"topic": &c.topic, "group": &c.group, "partition": &c.partition, "offset": &c.offset, "timestamp": &c.timestamp,
-	} {
-		*column = cmp.Or(a.Param(name), *column)
-		if err := checkIdentifier(*column); err != nil {
-			return c, a.Errorf("parameter "+name, "%w", err)
+	for _, p := range []struct {
+		param  string
+		column *string
+	}{{"topic", &c.topic}, {"group", &c.group}, {"partition", &c.partition}, {"offset", &c.offset}, {"timestamp", &c.timestamp}} {
+		*p.column = cmp.Or(a.Param(p.param), *p.column)
+		if err := checkIdentifier(*p.column); err != nil {
+			return c, a.Errorf("parameter "+p.param, "%w", err)
 		}
-		if folded := strings.ToLower(*column); seen[folded] {
-			return c, a.Errorf("parameter "+name, "the column %q is named twice", *column)
-		} else {
-			seen[folded] = true
+		folded := strings.ToLower(*p.column) // as the server compares columns
+		if seen[folded] {
+			return c, a.Errorf("parameter "+p.param, "the column %q is named twice", *p.column)
 		}
+		seen[folded] = true
 	}
 	if c.timestamp == noColumn {
 		c.timestamp = ""

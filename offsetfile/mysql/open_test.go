@@ -1,0 +1,74 @@
+package mysql
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gtoffset/offsetfile"
+)
+
+// env has $PW only.
+func env(name string) string { return map[string]string{"PW": "secret"}[name] }
+
+func TestOpenErrors(t *testing.T) {
+	for url, words := range map[string]string{
+		"mysql://bob@/jobs":              "host: it has none",
+		"mysql://bob@a,b/jobs":           "host: it has 2, and 1 can be used",
+		"mysql://bob@a":                  "path: it names no database",
+		"mysql://bob@a/":                 "path: it names no database",
+		"mysql://bob@a/jobs/offsets":     "path: it names no database",
+		"mysql://a/jobs":                 "user: it has none",
+		"mysql://bob:pw@a/jobs":          "password: it stands in the URL itself",
+		"mysql://bob@a/jobs?table=a%00b": "parameter table",
+		"mysql://bob@a/jobs?table=a+":    "parameter table",
+		"mysql://bob@a/jobs?offset=" + strings.Repeat("x", 65): "parameter offset",
+		"mysql://bob@a/jobs?offset=Topic":                      `the column "Topic" is named twice`,
+		"mysql://bob@a/jobs?tls=yes":                           "parameter tls",
+		"mysql://bob@a/jobs?tls-cert=a":                        "tls-cert and tls-key",
+		"mysql://bob@a/jobs?column=offset":                     "parameter column: it is not known",
+	} {
+		a, err := offsetfile.ParseAddress(url, env)
+		if err == nil {
+			if _, err = Open(a, offsetfile.Options{}); err == nil {
+				err = a.Unused()
+			}
+		}
+		var wrong *offsetfile.URLError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: got %v, want it to say %q", url, err, words)
+		}
+	}
+}
+
+func TestStatements(t *testing.T) {
+	cell := func(text string) *offsetfile.Cell { return &offsetfile.Cell{Text: text} }
+	edits := []*offsetfile.Edit{{Partition: 0, New: cell("5")}, {Partition: 7, New: cell("-1")}}
+	tb := &table{name: "of`f", columns: columns{"to`pic", "grp", "partition", "offset", "at"}}
+	s := &shape{columns: map[string]column{"at": {name: "at", kind: "datetime"}}}
+	const same = "`grp` = ? AND `to``pic` = ? AND CAST(CONVERT(`grp` USING utf8mb4) AS BINARY) = ? AND CAST(CONVERT(`to``pic` USING utf8mb4) AS BINARY) = ?"
+	for want, build := range map[string]func(*shape, string, string, []*offsetfile.Edit) (string, []any, error){
+		"DELETE FROM `of``f` WHERE " + same + " AND `partition` IN (0, 7)":                                                                                          tb.deletion,
+		"UPDATE `of``f` SET `offset` = CASE `partition` WHEN 0 THEN 5 WHEN 7 THEN -1 END, `at` = CURRENT_TIMESTAMP(3) WHERE " + same + " AND `partition` IN (0, 7)": tb.update,
+		"INSERT INTO `of``f` (`to``pic`, `grp`, `partition`, `offset`, `at`) VALUES (?, ?, 0, 5, CURRENT_TIMESTAMP(3)), (?, ?, 7, -1, CURRENT_TIMESTAMP(3))":        tb.insertion,
+	} {
+		got, args, err := build(s, "g", "t", edits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if n := strings.Count(got, "?"); n != len(args) {
+			t.Errorf("%d places for %d arguments", n, len(args))
+		}
+	}
+	// Text that is no number never becomes part of a statement.
+	edits[0].New.Text = "0); DROP TABLE offsets; --"
+	if got, _, err := tb.update(s, "g", "t", edits); err == nil {
+		t.Errorf("got %s", got)
+	}
+	if got, _, err := tb.insertion(s, "g", "t", edits); err == nil {
+		t.Errorf("got %s", got)
+	}
+}
