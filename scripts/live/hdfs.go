@@ -133,8 +133,18 @@ func (h *HDFS) boot(class string) (*Process, error) {
 	return start(cmd)
 }
 
-// ready waits until a file can be written and read.
-func (h *HDFS) ready(ctx context.Context) error {
+// ready waits until a file can be written and read. The two start one after the other, and beside other work each has been seen to take
+// most of a minute.
+func (h *HDFS) ready(ctx context.Context) (err error) {
+	for range 3 {
+		if err = h.takesFiles(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (h *HDFS) takesFiles(ctx context.Context) error {
 	return Eventually(ctx, "HDFS takes a file", func(ctx context.Context) (bool, error) {
 		for _, p := range []*Process{h.namenode, h.datanode} {
 			select {
