@@ -30,7 +30,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	for _, line := range []string{
 		"describe -g billing", "clamp -g billing --execute", "reset -g billing -t orders --to-latest --execute", "delete -g billing -t orders --execute",
-		"import " + document + " -g billing --execute", "export -g billing", "wait -g billing --lag 0",
+		"import " + document + " -g billing --execute", "export -g billing", "replay -g billing -t orders --from committed", "wait -g billing --lag 0",
 	} {
 		t.Run(line, func(t *testing.T) {
 			b := kafkatest.Start(t, kafkatest.Options{Brokers: 1, Topics: map[string]int32{"orders": 1}})

@@ -356,7 +356,7 @@ func (r *replay) stream(ctx context.Context, reader *records.Reader) error {
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(r.order)) {
 		wg.Go(func() {
-			if err := s.work(reader); err != nil && !errors.Is(err, io.EOF) {
+			if err := s.work(reader); !errors.Is(err, io.EOF) {
 				cancel(err)
 			}
 		})
@@ -384,6 +384,7 @@ type stream struct {
 	out     io.Writer
 }
 
+// work takes chunk after chunk. It ends with io.EOF when there are no more.
 func (s *stream) work(reader *records.Reader) error {
 	var w records.Walker
 	var buf []byte

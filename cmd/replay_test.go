@@ -147,9 +147,9 @@ func TestReplayNotAccepted(t *testing.T) {
 			line := func(script string) []string {
 				return w.saving(script, append([]string{"--batch-records", "2"}, c.more...)...)
 			}
-			r := w.run(line(second)...).exits(3).says("batch 2 was not accepted: "+c.says, "2 records of orders 0 2..4", "the store is where the batch before left it", "1 of 1 verified", "--moved overwrite")
+			w.run(line(second)...).exits(3).says("batch 2 was not accepted: "+c.says, "2 records of orders 0 2..4", "the store is where the batch before left it", "1 of 1 verified", "--moved overwrite")
 			same(t, "stored after the first", w.stored("billing", "orders"), "0=2")
-			r = w.run(line(c.script)...).exits(1).says("batch 1 was not accepted: "+c.says, "orders 0 2..4")
+			r := w.run(line(c.script)...).exits(1).says("batch 1 was not accepted: "+c.says, "orders 0 2..4")
 			same(t, "stored after none", w.stored("billing", "orders"), "0=2")
 			r.never("undo ")
 			w.run(line("cat >/dev/null")...).exits(0).says("1 batch accepted")
@@ -576,6 +576,39 @@ func TestReplayTroubles(t *testing.T) {
 	})
 	r := v.run(v.replay()...).exits(1).says("damaged", "checksum")
 	same(t, "stdout", r.out, "")
+}
+
+// A replay begins where any store says, and moves on what can be written.
+func TestReplayStores(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 10, 10).filled("payments", 3).commit("billing", "orders", 1, 1)
+	first := func(store string, code int, more ...string) result {
+		return w.run(append([]string{"replay", "-g", "billing", "-s", store, "--format", `%t %p %o\n`}, more...)...).exits(code)
+	}
+	// STO-1: what counts the last record is read from the next one on, and saved so, too
+	w.save("billing", "orders", 6, 9)
+	last := "file:" + w.store + "?counts=last"
+	same(t, "behind the last", offsetsOf(first(last, 0).out, "orders", 0), "7 8 9")
+	first(last, 0, "--save", "--execute", "--", "sh", "-c", "cat >/dev/null")
+	same(t, "stored", w.stored("billing", "orders"), "0=9 1=9")
+
+	// STO-10: a checkpoint says where, and is never written
+	ck := filepath.Join(t.TempDir(), "ck")
+	for name, text := range map[string]string{"offsets/57": "v1\n{}\n{\"orders\":{\"0\":6,\"1\":8}}", "offsets/59": "v1\n{}\n{\"orders\":{\"0\":7,\"1\":9}}", "commits/57": "v1\n{}"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(ck, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(ck, name), []byte(text), 0o644))
+	}
+	r := first("spark:"+ck, 0)
+	same(t, "the last batch that was committed", offsetsOf(r.out, "orders", 0)+", "+offsetsOf(r.out, "orders", 1), "6 7 8 9, 8 9")
+	first("spark:"+ck, 2, "--save", "--execute", "--", "cat").says("only read; nothing was written")
+
+	first(filepath.Join(t.TempDir(), "nowhere"), 1).says("there is no such folder") // STO-3: a wrong path is no first run
+	first("redis://"+nowhere(t)+"/0", 5, "--timeout", "1s").says("did not answer", "nothing was read")
+
+	// STO-16: one bad entry does not hide the others, and is not passed over unasked
+	w.save("billing", "orders", 8, 9).put("billing", "payments", "0 1x\n")
+	first(w.store, 4).says("payments 0: stored: damaged", "nothing was read")
+	same(t, "the rest", offsetsOf(first(w.store, 3, "--partial").says("left out: payments 0: stored: damaged").out, "orders", 0), "8 9")
 }
 
 type recordDoc struct {

@@ -62,6 +62,9 @@ Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
   NO_COLOR, TERM=dumb         no colour, unless --color always
   CI                          nobody is asked: a write needs --execute or --dry-run
 
+A command of replay finds in its own: GTOFFSET_GROUP, GTOFFSET_BATCH (number of the batch), GTOFFSET_RANGES (a line for each partition:
+topic, partition, from, until).
+
 A flag comes before GTOFFSET_…, and that before KAFKA_….
 `},
 		{"formats", `Formats
@@ -71,6 +74,7 @@ A flag comes before GTOFFSET_…, and that before KAFKA_….
   -o json    one document with a schema name; fields are added, never renamed
   -o yaml    the same document
   -o csv     one line a row, with a header
+  -o jsonl   replay: one JSON object a record; -o raw its value only, --format a template of kcat's
 
 Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.
 `},

@@ -72,8 +72,14 @@ func (v Replay) Write(s Stream, f Format) error {
 func (v Replay) table(s Stream) error {
 	p := &printer{w: s.W, width: s.Width}
 	grid := Grid{Columns: []Column{
-		{Name: "TOPIC"}, {Name: "PARTITION", Right: true}, {Name: "FROM", Right: true}, {Name: "UNTIL", Right: true},
-		{Name: "TO", Right: true}, {Name: "RECORDS", Right: true}, {Name: "BYTES", Right: true}, {Name: "STATE"},
+		{Name: "TOPIC"},
+		{Name: "PARTITION", Right: true},
+		{Name: "FROM", Right: true},
+		{Name: "UNTIL", Right: true},
+		{Name: "TO", Right: true},
+		{Name: "RECORDS", Right: true},
+		{Name: "BYTES", Right: true},
+		{Name: "STATE"},
 	}}
 	grid.toned = len(grid.Columns) - 1
 	hidden := 0

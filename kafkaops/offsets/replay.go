@@ -48,7 +48,7 @@ type Stretch struct {
 	Expired   int64     // records before From that are lost for good, and left out by choice
 	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
-	Away      bool      // Refuse, because the cluster did not tell what is needed
+	Away      bool      // Refuse, because the cluster or the store did not tell what is needed
 	Follow    bool      // what is written later is read, too
 }
 
@@ -114,6 +114,7 @@ func (st *Stretch) resolve(s Snapshot, r Row, b Bound, end *int64) (Stretch, boo
 			return st.leave(r, string(side)), false
 		}
 		if reason, choice := notComparable(s, r, e, string(side)); reason != "" {
+			st.Away = e.Presence == Unreadable
 			return st.refuse(reason, choice), false
 		}
 		*end = e.Offset
