@@ -164,7 +164,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 	c.mu.Lock()
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
-	r := reading{c: c, topics: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}}
+	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}}
 	size, whole := 0, false
 	for name, ps := range topics {
 		size += len(name) + 16 + 4*len(ps)
@@ -203,6 +203,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 	}
 	r.read(ctx, ask)
 	r.settleDead(ctx)
+	r.readShared(ctx)
 	all := make([]GroupCommits, 0, len(names))
 	for _, id := range names {
 		g := r.groups[id]
@@ -222,7 +223,8 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 // reading is one run of Groups.
 type reading struct {
 	c      *Cluster
-	topics map[string][]int32
+	topics map[string][]int32       // to ask for by name; nil: all
+	wanted map[string][]int32       // nil: all
 	hints  map[string]offsets.Group // from ListGroups: type and coordinator
 
 	mu     sync.Mutex
@@ -475,7 +477,6 @@ func interpret(g *GroupCommits, a *answers, hint offsets.Group) outcome {
 		for _, m := range a.share.Members {
 			g.Members = append(g.Members, shareMember(m))
 		}
-		g.Notes = append(g.Notes, "a share group commits no offsets; the brokers keep its state by record")
 		return known(offsets.Share, a.share.GroupState, "share", a.share.Assignor, a.share.GroupEpoch)
 	case a.streams != nil && a.streams.ErrorCode == 0:
 		for _, m := range a.streams.Members {

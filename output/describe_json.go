@@ -146,7 +146,17 @@ func jsonRow(e *encoder, r *offsets.Row, cluster string, store bool, now time.Ti
 		e.raw(`,"stored":null`)
 	}
 	e.raw(`,"committed":`)
-	jsonEntry(e, &r.Committed, &j.Committed, offsets.Committed)
+	if r.Shared == nil {
+		jsonEntry(e, &r.Committed, &j.Committed, offsets.Committed)
+	} else {
+		none := offsets.Judge(offsets.Entry{}, r.Range, cluster)
+		jsonEntry(e, &offsets.Entry{}, &none, offsets.Committed)
+		e.object("share")
+		e.number("start", r.Shared.Start)
+		e.number("lag", j.Committed.Lag)
+		e.text("error", r.Shared.Reason)
+		e.close('}')
+	}
 	if n, ok := j.Unprocessed(); ok && store {
 		e.pair(`,"unprocessed":`, max(n, 0))
 		e.pair(`,"behind":`, max(-n, 0))

@@ -14,7 +14,7 @@ const gaugeState = 40
 // that are written out above. gauge tells whether one is drawn.
 func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
-	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates}
+	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates, share: g.Type == offsets.Share}
 	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows))}
 	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
 	grid.toned, grid.tones = state, nil
@@ -71,7 +71,7 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 }
 
 // layout says which columns a table of partitions has.
-type layout struct{ store, wide, times, rates bool }
+type layout struct{ store, wide, times, rates, share bool }
 
 func (l layout) columns() []Column {
 	var c []Column
@@ -93,7 +93,12 @@ func (l layout) columns() []Column {
 	if l.store {
 		right("STORED")
 	}
-	right("COMMITTED", "END", "LAG")
+	if l.share {
+		right("START")
+	} else {
+		right("COMMITTED")
+	}
+	right("END", "LAG")
 	if l.store {
 		right("STORED-LAG")
 	}
@@ -145,7 +150,11 @@ func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, 
 	if l.store {
 		entry(&r.Stored)
 	}
-	entry(&r.Committed)
+	if r.Shared != nil {
+		num(r.Shared.Start, true)
+	} else {
+		entry(&r.Committed)
+	}
 	num(r.Range.End, r.Range.Known())
 	num(committed.Lag, true)
 	if l.store {

@@ -12,7 +12,7 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 		switch {
 		case g.Trouble != nil, g.Existence == offsets.Missing:
 		case g.Type == offsets.Share:
-			p.printf("\nA share group has no offsets of this kind: the broker keeps its state.\n")
+			p.printf("\nno partitions: the brokers keep no state of this share group\n")
 		default:
 			p.printf("\nno partitions: nothing committed, nothing assigned\n")
 		}

@@ -58,7 +58,10 @@ func (o Outcome) Decided() bool { return o.OutOfRange > 0 || o.WithoutOffset > 0
 
 // places are where the group could be restarted from: the store only if one is named.
 func (g Group) places() []Place {
-	if g.Store == nil {
+	switch {
+	case g.Type == Share:
+		return nil // it has no offsets, and reads what is left whatever restarts
+	case g.Store == nil:
 		return []Place{FromCommits, FromNewGroup}
 	}
 	return []Place{FromStore, FromCommits, FromNewGroup}
@@ -87,7 +90,10 @@ func Forecast(g Group, cluster string) []Outcome {
 func (j *Judged) Forecast(all []Outcome) []Outcome {
 	from := [...]Place{FromStore, FromCommits, FromNewGroup}
 	places := from[:]
-	if !j.store {
+	switch {
+	case j.Row.Shared != nil:
+		return all
+	case !j.store:
 		places = from[1:]
 	}
 	for _, place := range places {

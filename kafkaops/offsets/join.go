@@ -87,6 +87,9 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 			add(k)
 		}
 	}
+	for k := range g.Shared {
+		add(k)
+	}
 	owner := map[Key]string{}
 	for _, m := range g.Members {
 		for _, k := range m.Assigned {
@@ -118,12 +121,23 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 		for _, p := range parts[name] {
 			if k := (Key{name, p}); Holds(selections, k) {
 				g.Rows = append(g.Rows, Row{
-					Key: k, Range: topics[name].Range(p), Committed: g.commit(commits, k), Stored: g.entry(entries, k), Owner: owner[k],
+					Key: k, Range: topics[name].Range(p), Committed: g.commit(commits, k), Stored: g.entry(entries, k), Owner: owner[k], Shared: g.shared(k),
 				})
 			}
 		}
 	}
 	return g
+}
+
+// shared is how far a share group is in a partition; nil for other groups, and where that is not known.
+func (g Group) shared(k Key) *Shared {
+	if g.Shared == nil {
+		return nil
+	}
+	if p, ok := g.Shared[k]; ok {
+		return &p
+	}
+	return &Shared{Start: None, Lag: None}
 }
 
 // commit is the group's commit; while the group could not be read, none is known of any partition.
@@ -173,6 +187,9 @@ func Topics(commits, entries map[Key]Entry, g Group, selections []Selection) []s
 		for _, k := range m.Assigned {
 			add(k.Topic)
 		}
+	}
+	for k := range g.Shared {
+		add(k.Topic)
 	}
 	if g.Store != nil {
 		for _, t := range g.Store.Topics {

@@ -10,12 +10,16 @@ type Judged struct {
 
 // JudgeRow holds both sides of a row against the cluster with the given id. store tells whether a store is named.
 func JudgeRow(r *Row, cluster string, store bool) Judged {
-	return Judged{
+	j := Judged{
 		Row:       r,
 		Stored:    judge(&r.Stored, &r.Range, cluster),
 		Committed: judge(&r.Committed, &r.Range, cluster),
 		store:     store,
 	}
+	if r.Shared != nil {
+		j.Committed = r.Shared.judge(&r.Range)
+	}
+	return j
 }
 
 // on is what the given side says, and what that is worth.

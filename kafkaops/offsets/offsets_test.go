@@ -340,3 +340,32 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+func TestShared(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		shared offsets.Shared
+		rng    offsets.Range
+		lag    int64
+		words  string
+		ok     bool
+	}{
+		{"as the broker counts", offsets.Shared{Start: 7, Lag: 3}, known(0, 20), 3, "ok", true},
+		{"the broker does not tell", offsets.Shared{Start: 7, Lag: offsets.None}, known(0, 20), 13, "ok", true},
+		{"from earliest on at most", offsets.Shared{Start: 7, Lag: offsets.None}, known(15, 20), 5, "ok", true},
+		{"nothing yet", offsets.Shared{Start: offsets.None, Lag: offsets.None}, known(0, 20), offsets.None, "nothing read yet", true},
+		{"not allowed", offsets.Shared{Start: offsets.None, Lag: offsets.None, Reason: "not allowed"}, known(0, 20), offsets.None, "start unknown: not allowed", false},
+		{"gone", offsets.Shared{Start: 7}, offsets.Range{State: offsets.TopicGone}, offsets.None, "gone: the topic does not exist", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := offsets.Row{Range: c.rng, Shared: &c.shared}
+			j := offsets.JudgeRow(&r, "c", false)
+			if j.Committed.Lag != c.lag || j.Words() != c.words || j.Healthy() != c.ok {
+				t.Errorf("lag %d, %q, ok %v, want %d, %q, %v", j.Committed.Lag, j.Words(), j.Healthy(), c.lag, c.words, c.ok)
+			}
+			if got := j.Forecast(nil); got != nil {
+				t.Errorf("forecast: %+v", got)
+			}
+		})
+	}
+}

@@ -83,11 +83,12 @@ type Group struct {
 	Coordinator     int32  // broker id, None if not known
 	CoordinatorAddr string // where it is reached; "" if not known
 	Members         []Member
-	Trouble         *Trouble      // the cluster's side of this group could not be read
-	Notes           []string      // what a falling back could not find out
-	CommitsKept     time.Duration // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
-	Store           *Store        // nil if no store is named
-	Rows            []Row         // sorted by Key
+	Shared          map[Key]Shared // of a share group: where each partition starts
+	Trouble         *Trouble       // the cluster's side of this group could not be read
+	Notes           []string       // what a falling back could not find out
+	CommitsKept     time.Duration  // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
+	Store           *Store         // nil if no store is named
+	Rows            []Row          // sorted by Key
 }
 
 // Store is what the named store says about a group as a whole.
@@ -133,6 +134,7 @@ type Row struct {
 	Committed Entry
 	Stored    Entry   // Absent throughout when no store is named
 	Owner     string  // member id that it is assigned to; "" if none
+	Shared    *Shared // of a share group
 	Timing    *Timing // nil unless it was measured
 	Pace      *Pace   // nil without an earlier look
 }
@@ -170,7 +172,7 @@ func (g Group) Active() bool {
 // Touched reports whether the group has a commit, an entry or an assignment in any row.
 func (g Group) Touched() bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool {
-		return r.Owner != "" || r.Committed.Presence == Present || r.Stored.Presence != Absent
+		return r.Owner != "" || r.Shared != nil && r.Shared.Start != None || r.Committed.Presence == Present || r.Stored.Presence != Absent
 	})
 }
 

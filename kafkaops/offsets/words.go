@@ -50,6 +50,12 @@ func (r Row) Words(cluster string, store bool) string {
 }
 
 func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
+	if shared := j.Row.Shared; shared != nil && side == Committed {
+		if say := shared.words(); say != "" && !j.Row.Range.Gone() {
+			s.say(say)
+		}
+		return
+	}
 	e, st := j.on(side)
 	if e.Problem() {
 		if told[e.Reason] {

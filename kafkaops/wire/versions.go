@@ -34,6 +34,7 @@ const (
 	ConsumerGroupDescribe int16 = 69
 	ShareGroupDescribe    int16 = 77
 	StreamsGroupDescribe  int16 = 89
+	ShareGroupOffsets     int16 = 90
 )
 
 // ours is every request that we send with the versions that we understand: the oldest that says enough, and the newest that
@@ -78,6 +79,8 @@ func ours(key int16) (r Range, since string, ok bool) {
 		return Range{0, 1}, "3.7", true
 	case ShareGroupDescribe:
 		return Range{0, 1}, "4.0", true
+	case ShareGroupOffsets: // 1: lag
+		return Range{0, 1}, "4.1", true
 	case StreamsGroupDescribe:
 		return Range{0, 0}, "4.1", true
 	}

@@ -197,9 +197,16 @@ type describedRow struct {
 	Earliest, End *int64
 	Stored        *describedEntry
 	Committed     describedEntry
+	Timing        *describedTiming
+	Share         *struct{ Start, Lag *int64 }
 	OK            bool
 	State         string
 	Error         *string
+}
+
+type describedTiming struct {
+	TimestampType string     `json:"timestamp_type"`
+	ExpiresAt     *time.Time `json:"expires_at"`
 }
 
 type describedEntry struct {
@@ -207,6 +214,8 @@ type describedEntry struct {
 	Condition, Identity         string
 	Epoch                       *int32
 	Metadata                    *string
+	Stale                       bool
+	JumpsTo                     *int64 `json:"jumps_to"`
 }
 
 // row finds a partition of the first group.
