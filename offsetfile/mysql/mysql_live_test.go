@@ -19,6 +19,7 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 	"gtoffset/scripts/live"
 )
 
@@ -133,7 +134,7 @@ func TestTable(t *testing.T) {
 		"a table of our own": ownTable, "other names": otherNames, "nothing there": nothingThere, "bad rows": badRows, "two rows": twoRows,
 		"names alike": namesAlike, "times": savedTimes, "what does not fit": doesNotFit, "other columns": otherColumns, "no transactions": noTransactions,
 		"locked rows": lockedRows, "locks in a ring": lockedInARing, "rows added at once": addedAtOnce, "who may not": whoMayNot,
-		"no more connections": noMoreConnections, "read-only": readOnly, "something else answers": somethingElse,
+		"no more connections": noMoreConnections, "read-only": readOnly, "cancelled midway": cancelledMidway, "something else answers": somethingElse,
 	} {
 		t.Run(name, func(t *testing.T) { dropped(t, m); test(t, m) })
 	}
@@ -513,5 +514,36 @@ func TestTransport(t *testing.T) {
 				t.Errorf("it was tried until the time was up: %v", err)
 			}
 		})
+	}
+}
+
+// A server that says nothing does not hold up who gives up, wherever a save is, and what was sent is not said to have failed.
+func cancelledMidway(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)", ownColumns)
+	p := storetest.NewProxy(t, m.Addr())
+	ctx, cancel := context.WithCancel(t.Context())
+	freeze := func(step string) error {
+		if step == "commit" {
+			p.Freeze()
+			time.AfterFunc(100*time.Millisecond, cancel)
+		}
+		return nil
+	}
+	s := opened(t, offsetfile.Options{Hook: freeze}, "mysql://alice:$PW@%s/jobs?timestamp=-", p.Addr())
+	h, err := s.load("billing", "orders")
+	must(t, err)
+	w, err := s.Writer(t.Context(), "billing", []string{"orders"})
+	must(t, err)
+	change := offsets.Change{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, Verdict: offsets.Write, New: offsets.Value{Offset: 6, Epoch: offsets.None}}
+	changes, _ := w.Save(ctx, h.Store, []offsets.Change{change}, offsetfile.Facts{Now: time.Now()})
+	results(t, changes, offsets.Unverified, "canceled")
+	ctx, cancel = context.WithCancel(t.Context())
+	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
+	if _, err := s.Load(ctx, "billing", nil, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("load: got %v, want cancelled", err)
+	}
+	p.Thaw()
+	if h, err := s.load("billing", "orders"); err != nil || len(h.Entries) != 1 {
+		t.Errorf("after that: got %v, %v", h.Entries, err)
 	}
 }

@@ -98,7 +98,7 @@ type row struct {
 	saved                    time.Time
 }
 
-// querier is a database or a transaction.
+// querier is the database or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }

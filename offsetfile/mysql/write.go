@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,12 +24,11 @@ func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit
 	if err != nil {
 		return err
 	}
-	// Only so are the gaps locked in which rows could be added.
-	tx, err := t.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+	tx, err := t.begin(ctx)
 	if err != nil {
 		return t.explain(err)
 	}
-	defer tx.Rollback() // after a commit it does nothing
+	defer tx.end(ctx)
 	topics := map[string][]*offsetfile.Edit{}
 	for i := range edits {
 		topics[edits[i].Topic] = append(topics[edits[i].Topic], &edits[i])
@@ -52,12 +52,50 @@ func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit
 		}
 	}
 	began := time.Now()
-	err = tx.Commit()
+	err = tx.commit(ctx)
 	t.done("commit", began, err)
 	if err != nil && ctx.Err() != nil {
 		return &offsetfile.AwayError{Err: err} // whether it was made is not known
 	}
 	return t.explain(err)
+}
+
+// transaction is one on a connection of its own. The library's has no context for its end: it would wait for a silent server.
+type transaction struct {
+	*sql.Conn
+	over bool
+}
+
+// begin begins a transaction that locks also the gaps in which rows could be added.
+func (t *table) begin(ctx context.Context) (*transaction, error) {
+	conn, err := t.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &transaction{Conn: conn}
+	for _, s := range []string{"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION"} {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			tx.end(ctx)
+			return nil, err
+		}
+	}
+	return tx, nil
+}
+
+func (tx *transaction) commit(ctx context.Context) error {
+	_, err := tx.ExecContext(ctx, "COMMIT")
+	tx.over = err == nil
+	return err
+}
+
+// end takes back what was not committed, and gives the connection back. One that cannot be told is closed: that takes back, too.
+func (tx *transaction) end(ctx context.Context) {
+	if !tx.over {
+		if _, err := tx.ExecContext(ctx, "ROLLBACK"); err != nil {
+			_ = tx.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}
+	_ = tx.Close() // it is given back, or gone already
 }
 
 // writable looks at the table, and makes it if that was asked for.
@@ -93,7 +131,7 @@ func (t *table) compare(rows []row, edits []offsetfile.Edit) error {
 }
 
 // change makes the edits of one topic.
-func (t *table) change(ctx context.Context, tx *sql.Tx, s *shape, group, topic string, edits []*offsetfile.Edit) error {
+func (t *table) change(ctx context.Context, tx *transaction, s *shape, group, topic string, edits []*offsetfile.Edit) error {
 	var update, insert, remove []*offsetfile.Edit
 	for _, e := range edits {
 		switch {
@@ -123,7 +161,7 @@ func (t *table) change(ctx context.Context, tx *sql.Tx, s *shape, group, topic s
 	return nil
 }
 
-func (t *table) run(ctx context.Context, tx *sql.Tx, what string, s *shape, group, topic string, edits []*offsetfile.Edit,
+func (t *table) run(ctx context.Context, tx *transaction, what string, s *shape, group, topic string, edits []*offsetfile.Edit,
 	build func(*shape, string, string, []*offsetfile.Edit) (string, []any, error),
 ) (err error) {
 	began := time.Now()

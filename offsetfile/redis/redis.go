@@ -160,7 +160,7 @@ func (t *table) Close() error {
 
 // request makes one request. The library looks at a context's deadline, but does not see it cancelled: then the connections are
 // closed under it.
-func (t *table) request(ctx context.Context, what string, make func(goredis.UniversalClient) error) error {
+func (t *table) request(ctx context.Context, what string, do func(goredis.UniversalClient) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (t *table) request(ctx context.Context, what string, make func(goredis.Univ
 	})
 	defer stop()
 	began := time.Now()
-	err := make(t.client())
+	err := do(t.client())
 	err = t.conns.why(err)
 	if err != nil && ctx.Err() != nil {
 		err = &offsetfile.AwayError{Err: err} // whether it was done is not known

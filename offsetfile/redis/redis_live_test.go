@@ -17,6 +17,7 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 	"gtoffset/scripts/live"
 )
 
@@ -400,5 +401,32 @@ func TestTransport(t *testing.T) {
 				t.Errorf("it was tried until the time was up: %v", err)
 			}
 		})
+	}
+}
+
+// A server that says nothing does not hold up who gives up, and what was sent is not said to have failed.
+func TestCancelledMidway(t *testing.T) {
+	r := start(t)
+	do(t, r, "HSET", "offset:orders:billing", "0", "5", "1", "5", "2", "5")
+	p := storetest.NewProxy(t, r.Addr())
+	s := opened(t, "redis://%s", p.Addr())
+	h, err := s.load("billing", "orders")
+	must(t, err)
+	w, err := s.Writer(t.Context(), "billing", []string{"orders"})
+	must(t, err)
+	change := offsets.Change{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, Verdict: offsets.Write, New: offsets.Value{Offset: 6, Epoch: offsets.None}}
+	p.Freeze()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
+	changes, _ := w.Save(ctx, h.Store, []offsets.Change{change}, offsetfile.Facts{Now: time.Now()})
+	results(t, changes, offsets.Unverified, "canceled")
+	ctx, cancel = context.WithCancel(t.Context())
+	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
+	if _, err := s.Load(ctx, "billing", nil, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("load: got %v, want cancelled", err)
+	}
+	p.Thaw() // what was on its way arrives, or not
+	if h, err := s.load("billing", "orders"); err != nil || len(h.Entries) != 3 {
+		t.Errorf("after that: got %v, %v", h.Entries, err)
 	}
 }
