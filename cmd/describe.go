@@ -91,7 +91,9 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
 }
 
 // set reports whether any condition was given.
-func (l *limitFlags) set() bool { return *l != limitFlags{maxLag: offsets.None, maxUnprocessed: offsets.None} }
+func (l *limitFlags) set() bool {
+	return *l != limitFlags{maxLag: offsets.None, maxUnprocessed: offsets.None}
+}
 
 // limits are the conditions as values.
 func (l *limitFlags) limits() offsets.Limits {

@@ -121,7 +121,9 @@ func TestWatchScreen(t *testing.T) {
 			t.Errorf("a picture does not say what it leaves out, or the totals: %q", picture)
 		}
 	}
-	mark := func(row, sign string) bool { return regexp.MustCompile(`\norders +` + row + ` .* ` + sign + ` +[0-9]`).MatchString(marked) }
+	mark := func(row, sign string) bool {
+		return regexp.MustCompile(`\norders +` + row + ` .* ` + sign + ` +[0-9]`).MatchString(marked)
+	}
 	if !mark("0", "●") || !mark("2", "▲") || mark("1", "[●▲▼]") {
 		t.Errorf("what changed is not marked: %q", marked)
 	}
