@@ -221,7 +221,7 @@ func TestReplayTimes(t *testing.T) {
 func TestReplayToTheEndOfAnIdleTopic(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 10, 3, 0).save("billing", "orders", 4, 0, 0)
-	line := w.replay("-t", "orders", "--save", "--execute", "--", "sh", "-c", "cat >/dev/null")
+	line := w.saving("cat >/dev/null", "-t", "orders")
 	w.run(line...).exits(0).says("2 of 2 verified", "undo", "9 records", "1 batch accepted and saved")
 	same(t, "stored", w.stored("billing", "orders"), "0=10 1=3 2=0")
 	same(t, "backups", len(w.backups()), 2)
