@@ -317,6 +317,11 @@ func (w *writing) narrowed() *scope {
 func (w *writing) lock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
+	if store := w.g.session.store; store != nil && w.g.verbose {
+		for _, cannot := range store.Can().Cannot() {
+			w.g.note("store %s %s", store.Name(), cannot)
+		}
+	}
 	for _, pg := range w.plan.Groups {
 		var topics []string
 		for _, c := range pg.Changes {

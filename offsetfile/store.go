@@ -92,13 +92,12 @@ func (a Abilities) Cannot() []string {
 	}{
 		{a.CompareAndSet, "cannot compare and set: another's write in the instant of ours goes unnoticed"},
 		{a.Atomic >= OneTopic, "cannot save a topic as a whole: a save that is cut off leaves some partitions old and some new"},
-		{a.Atomic == OneTopic || a.Atomic == OneGroup, ""},
 		{a.Atomic != OneTopic, "saves topic by topic: a save of several that is cut off leaves some old and some new"},
 		{a.Epochs, "keeps no leader epochs"},
 		{a.Identity, "keeps no topic or cluster ids: a recreated topic goes unnoticed while the number fits"},
 		{a.Times, "does not know when an entry was saved"},
 	} {
-		if !c.can && c.what != "" {
+		if !c.can {
 			cannot = append(cannot, c.what)
 		}
 	}

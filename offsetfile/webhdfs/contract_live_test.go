@@ -73,6 +73,7 @@ func TestContract(t *testing.T) {
 	}
 	storetest.Run(t, storetest.Service{
 		Addr:      hdfs.Addr,
+		Turns:     8, // with the namenode; a read and a write each go to a datanode besides
 		OneBadAll: true,
 		Open: func(t testing.TB, g storetest.Given) offsetfile.Store {
 			t.Helper()

@@ -3,7 +3,6 @@ package live
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -211,23 +210,4 @@ func (h *HDFS) Put(ctx context.Context, path string, content []byte) error {
 // Get reads a file.
 func (h *HDFS) Get(ctx context.Context, path string) ([]byte, error) {
 	return h.Ask(ctx, http.MethodGet, path, "OPEN", nil)
-}
-
-// List returns the names in a folder.
-func (h *HDFS) List(ctx context.Context, path string) ([]string, error) {
-	body, err := h.Ask(ctx, http.MethodGet, path, "LISTSTATUS", nil)
-	if err != nil {
-		return nil, err
-	}
-	var answer struct {
-		FileStatuses struct {
-			FileStatus []struct{ PathSuffix string }
-		}
-	}
-	err = json.Unmarshal(body, &answer)
-	var names []string
-	for _, s := range answer.FileStatuses.FileStatus {
-		names = append(names, s.PathSuffix)
-	}
-	return names, err
 }

@@ -152,7 +152,7 @@ func (s *SparkSQL) Run(q SparkQuery) ([]SparkRecord, error) {
 	case err != nil && q.Die != nil:
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("Spark: %w\n%s", err, tail(s.said.String(), 20))
+		return nil, fmt.Errorf("ask Spark: %w\n%s", err, tail(s.said.String(), 20))
 	case answer.Error != nil:
 		return nil, errors.New(tail(*answer.Error, 20))
 	}
