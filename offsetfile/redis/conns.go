@@ -7,74 +7,133 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	redigo "github.com/gomodule/redigo/redis"
+
+	"gtoffset/offsetfile"
 )
 
-// mostHandshake is how long a server may take to answer the first message of TLS. One that does not speak it says nothing.
-const mostHandshake = 3 * time.Second
+// How long one exchange may take if its context does not end it before, and what comes before the first.
+const (
+	mostRequest   = time.Minute
+	mostDial      = 10 * time.Second
+	mostHandshake = 3 * time.Second // a server that does not speak TLS says nothing
+)
 
-// conns makes connections, and knows those that are open.
-type conns struct {
-	tls *tls.Config // nil: in the clear
-
-	mu      sync.Mutex
-	open    map[*conn]bool
-	heard   bool  // a server has answered
-	trouble error // why none does, as far as it is known
+// command is one command of Redis.
+type command struct {
+	key  string // for a cluster, whose servers share the keys: where it has to go
+	name string
+	args []any
+	to   string // the server that the key is on its way to, which has to be told that we know (ASKING); "" if there is none
 }
 
-// conn is one of them. It stays a *net.TCPConn below, at which the library looks before it uses an idle one again.
+// reply is what a server said to a command, or the error that the command got.
+type reply struct {
+	value any
+	err   error
+}
+
+// dialer makes connections.
+type dialer struct {
+	tls   *tls.Config // nil: in the clear
+	heard atomic.Bool // a server has answered: it speaks as we do
+}
+
+// server is one address. Its connection is made when it is needed, is used by one after the other, and stays.
+type server struct {
+	addr   string
+	hello  []command // the first on each connection: who we are, and the database
+	dialer *dialer
+	turn   chan struct{} // full while somebody uses the connection
+	conn   *conn         // nil: none
+}
+
+// conn is a connection of the library, and what is below: the library knows no context, so to end what waits there, that is closed.
 type conn struct {
-	*net.TCPConn
-	in *conns
+	redigo.Conn
+	raw net.Conn
 }
 
-func (c *conn) Close() error {
-	c.in.mu.Lock()
-	delete(c.in.open, c)
-	c.in.mu.Unlock()
-	return c.TCPConn.Close()
-}
-
-// dial is the library's way to a server.
-func (c *conns) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	n, err := c.connect(ctx, network, addr)
-	if err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.trouble = err
+// do makes one round trip. The error is one of the connection, or of what was said first on it. A connection that was not used for long
+// may have been cut, which only its next use tells: what may be done twice (again) is then done on a new one.
+func (s *server) do(ctx context.Context, again bool, commands []command) ([]reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, mostRequest)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, s.lost(ctx, ctx.Err())
 	}
-	return n, err
+	defer func() { <-s.turn }()
+	idle := s.conn != nil
+	replies, err := s.try(ctx, commands)
+	if err != nil && idle && again && ctx.Err() == nil {
+		replies, err = s.try(ctx, commands)
+	}
+	return replies, err
 }
 
-func (c *conns) connect(ctx context.Context, network, addr string) (net.Conn, error) {
+// close closes the connection, when whoever uses it is done.
+func (s *server) close() {
+	s.turn <- struct{}{}
+	if s.conn != nil {
+		_ = s.conn.Close()
+		s.conn = nil
+	}
+	<-s.turn
+}
+
+func (s *server) try(ctx context.Context, commands []command) (replies []reply, err error) {
+	if s.conn == nil {
+		if s.conn, err = s.connect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	replies, err = s.exchange(ctx, s.conn, commands)
+	if err != nil || ctx.Err() != nil { // it is cut, or may be at any moment
+		_ = s.conn.Close()
+		s.conn = nil
+	}
+	return replies, err
+}
+
+func (s *server) connect(ctx context.Context) (*conn, error) {
 	dialer := net.Dialer{Timeout: mostDial}
-	n, err := dialer.DialContext(ctx, network, addr)
+	raw, err := dialer.DialContext(ctx, "tcp", s.addr)
 	if err != nil {
 		return nil, err
 	}
-	raw := &conn{n.(*net.TCPConn), c}
-	c.mu.Lock()
-	c.open[raw] = true
-	c.mu.Unlock()
-	if c.tls == nil {
-		return raw, nil
+	stream := raw
+	if s.dialer.tls != nil {
+		if stream, err = s.secure(ctx, raw); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
 	}
-	secure, err := c.secure(ctx, raw, addr)
+	c := &conn{redigo.NewConn(stream, 0, 0), raw}
+	replies, err := s.exchange(ctx, c, s.hello)
+	for _, r := range replies {
+		if err == nil {
+			err = r.err
+		}
+	}
 	if err != nil {
-		_ = raw.Close()
+		_ = c.Close()
 		return nil, err
 	}
-	return secure, nil
+	return c, nil
 }
 
-func (c *conns) secure(ctx context.Context, raw *conn, addr string) (net.Conn, error) {
-	config := c.tls.Clone()
+func (s *server) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
+	config := s.dialer.tls.Clone()
 	if config.ServerName == "" {
 		var err error
-		if config.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+		if config.ServerName, _, err = net.SplitHostPort(s.addr); err != nil {
 			return nil, err
 		}
 	}
@@ -83,40 +142,72 @@ func (c *conns) secure(ctx context.Context, raw *conn, addr string) (net.Conn, e
 	secure := tls.Client(raw, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%s did not answer to TLS: does it speak it (redis:// does without)? %w", addr, err)
+			err = fmt.Errorf("%s did not answer to TLS: does it speak it (redis:// does without)? %w", s.addr, err)
 		}
 		return nil, err
 	}
 	return secure, nil
 }
 
-// why makes an error say what is known of it: the library tells who waited for a connection that he waited, and no more; and a server
-// that was never heard hangs up on what it does not understand.
-func (c *conns) why(err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil || isAnswer(err) {
-		c.heard, c.trouble = true, nil
+// exchange sends all commands and then takes all replies, unless the context ends before: that cuts the connection.
+func (s *server) exchange(ctx context.Context, c *conn, commands []command) ([]reply, error) {
+	if len(commands) == 0 {
+		return nil, nil
 	}
-	hungUp := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded) && c.trouble != nil:
-		return c.trouble
-	case hungUp && !c.heard && c.tls == nil:
-		c.trouble = fmt.Errorf("%w: does it speak TLS (rediss://)?", err)
-		return c.trouble
-	case hungUp && !c.heard:
-		c.trouble = fmt.Errorf("%w: does it want a certificate of ours (tls-cert, tls-key)?", err)
-		return c.trouble
+	stop := context.AfterFunc(ctx, func() { _ = c.raw.Close() })
+	defer stop()
+	replies, err := c.roundTrip(commands)
+	if err != nil {
+		return nil, s.lost(ctx, err)
 	}
-	return err
+	s.dialer.heard.Store(true)
+	return replies, nil
 }
 
-// cut closes all that are open: whoever reads or writes there fails at once.
-func (c *conns) cut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for n := range c.open {
-		_ = n.TCPConn.Close() // the library closes it as well, and that takes it out
+func (c *conn) roundTrip(commands []command) ([]reply, error) {
+	for _, one := range commands {
+		if one.to != "" {
+			if err := c.Send("ASKING"); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.Send(one.name, one.args...); err != nil {
+			return nil, err
+		}
 	}
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	replies := make([]reply, len(commands))
+	for i, one := range commands {
+		if one.to != "" {
+			if _, err := c.Receive(); err != nil && !isAnswer(err) {
+				return nil, err
+			}
+		}
+		value, err := c.Receive()
+		if err != nil && !isAnswer(err) {
+			return nil, err
+		}
+		replies[i] = reply{value, err}
+	}
+	return replies, nil
+}
+
+// lost makes an error of a connection say what is known of it. A server that was never heard may have hung up on what it did not understand.
+func (s *server) lost(ctx context.Context, err error) error {
+	hungUp := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	switch {
+	case ctx.Err() != nil: // also when it was cancelled: whether it was done is not known
+		return &offsetfile.AwayError{Err: fmt.Errorf("%s did not answer: %w", s.addr, ctx.Err())}
+	case strings.HasPrefix(err.Error(), "redigo: "): // what breaks the protocol has no type there
+		return &offsetfile.AwayError{Err: fmt.Errorf("what answers at %s is no Redis", s.addr), Final: true}
+	case hungUp && !s.dialer.heard.Load() && s.dialer.tls == nil:
+		return fmt.Errorf("%s hung up: %w: does it speak TLS (rediss://)?", s.addr, err)
+	case hungUp && !s.dialer.heard.Load():
+		return fmt.Errorf("%s hung up: %w: does it want a certificate of ours (tls-cert, tls-key)?", s.addr, err)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s hung up: %w", s.addr, err)
+	}
+	return err
 }

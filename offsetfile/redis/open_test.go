@@ -71,7 +71,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		if got := (options{o.Addrs, o.DB, o.MasterName, o.IsClusterMode, o.Username, o.Password, o.SentinelPassword}); !reflect.DeepEqual(got, want) {
+		if got := (options{o.addrs, o.db, o.masterName, o.kind == cluster, o.user, o.password, o.sentinelPassword}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", url, got, want)
 		}
 	}
@@ -116,7 +116,8 @@ func TestCalls(t *testing.T) {
 			{[]string{"offset:b:g"}, []int{1}, []any{1, p(1), "=2", "=3"}},
 		}},
 	} {
-		table := &table{kind: tt.kind, form: form}
+		table := &table{form: form}
+		table.kind = tt.kind
 		if got := table.calls("g", edits); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", name, got, tt.want)
 		}

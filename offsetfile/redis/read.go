@@ -1,7 +1,9 @@
 package redis
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
+	redigo "github.com/gomodule/redigo/redis"
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
@@ -127,31 +129,39 @@ type answer struct {
 
 // fetch reads the keys in one round trip, and with the first of them what the server says of itself.
 func (t *table) fetch(ctx context.Context, names []name) ([]answer, error) {
-	hashes, lives := make([]*goredis.MapStringStringCmd, len(names)), make([]*goredis.DurationCmd, len(names))
-	var info *goredis.StringCmd
-	err := t.request(ctx, fmt.Sprintf("HGETALL of %s", offsets.Plural(len(names), "key")), func(c goredis.UniversalClient) error {
-		p := c.Pipeline()
-		for i, n := range names {
-			hashes[i], lives[i] = p.HGetAll(ctx, t.form.key(n)), p.PTTL(ctx, t.form.key(n))
-		}
-		if t.facts.Load() == nil {
-			info = p.Info(ctx)
-		}
-		_, err := p.Exec(ctx)
+	var commands []command
+	for _, n := range names {
+		key := t.form.key(n)
+		commands = append(commands, command{key: key, name: "HGETALL", args: []any{key}}, command{key: key, name: "PTTL", args: []any{key}})
+	}
+	if t.facts.Load() == nil {
+		commands = append(commands, command{name: "INFO"})
+	}
+	var replies []reply
+	err := t.request(ctx, fmt.Sprintf("HGETALL of %s", offsets.Plural(len(names), "key")), func() (err error) {
+		replies, err = t.do(ctx, true, commands)
 		return err
 	})
-	if err != nil && !isAnswer(err) {
+	if err != nil {
 		return nil, t.explain(err)
-	}
-	if info != nil {
-		t.facts.Store(factsOf(info.Val())) // a server that does not say is none that has something to say
 	}
 	answers := make([]answer, len(names))
 	for i := range names {
-		if err := hashes[i].Err(); err != nil && !ofOneKey(err) {
+		hash, life := replies[2*i], replies[2*i+1]
+		fields, err := redigo.StringMap(hash.value, hash.err)
+		if err != nil && !ofOneKey(err) {
 			return nil, t.explain(err)
 		}
-		answers[i] = answer{hashes[i].Val(), hashes[i].Err(), max(lives[i].Val(), 0)}
+		left, _ := redigo.Int64(life.value, life.err) // negative without an end; who may not ask sees none
+		answers[i] = answer{fields, err, time.Duration(max(left, 0)) * time.Millisecond}
+	}
+	if len(replies) > 2*len(names) {
+		last := replies[2*len(names)]
+		info, err := redigo.String(last.value, last.err)
+		if err != nil && !isAnswer(err) {
+			return nil, t.explain(err)
+		}
+		t.facts.Store(factsOf(info)) // a server that does not say is none that has something to say
 	}
 	return answers, nil
 }
@@ -161,7 +171,7 @@ func (t *table) topicOf(n name, a answer) (offsetfile.FoundTopic, []string) {
 	key := t.form.key(n)
 	f := offsetfile.FoundTopic{Topic: n.topic, Path: "key " + key, Cells: map[int32]offsetfile.Cell{}}
 	switch {
-	case a.problem != nil && goredis.IsPermissionError(a.problem):
+	case code(a.problem) == "NOPERM":
 		f.Presence, f.Reason = offsets.Denied, fmt.Sprintf("key %s: %s", key, said(a.problem))
 		return f, nil
 	case a.problem != nil:
@@ -192,8 +202,9 @@ func (t *table) nothing(ctx context.Context) error {
 		return nil
 	}
 	keys, err := t.scan(ctx, t.form.globAll())
+	var refused *offsetfile.CredentialsError
 	switch {
-	case err != nil && goredis.IsPermissionError(err):
+	case errors.As(err, &refused):
 		t.addFact("whether there is any key " + t.form.build("*", "*") + " is not known: the user may not SCAN")
 		return nil
 	case err != nil:
@@ -202,7 +213,7 @@ func (t *table) nothing(ctx context.Context) error {
 		t.known.Store(true)
 		return nil
 	}
-	place := fmt.Sprintf("database %d", t.options.DB)
+	place := fmt.Sprintf("database %d", t.db)
 	if t.kind == cluster {
 		place = "the cluster"
 	}
@@ -214,33 +225,50 @@ func (t *table) nothing(ctx context.Context) error {
 
 // scan lists the keys of a pattern, sorted.
 func (t *table) scan(ctx context.Context, pattern string) ([]string, error) {
-	var mu sync.Mutex
 	var keys []string
-	of := func(ctx context.Context, c goredis.Cmdable) error {
-		for cursor := uint64(0); ; {
-			some, next, err := c.Scan(ctx, cursor, pattern, scanned).Result()
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			keys = append(keys, some...)
-			mu.Unlock()
-			if cursor = next; cursor == 0 {
-				return nil
-			}
+	err := t.request(ctx, "SCAN "+pattern, func() error {
+		masters, err := t.masters(ctx)
+		if err != nil {
+			return err
 		}
-	}
-	err := t.request(ctx, "SCAN "+pattern, func(c goredis.UniversalClient) error {
-		if all, ok := c.(*goredis.ClusterClient); ok {
-			return all.ForEachMaster(ctx, func(ctx context.Context, one *goredis.Client) error { return of(ctx, one) })
+		found, errs := make([][]string, len(masters)), make([]error, len(masters))
+		var wg sync.WaitGroup
+		for i, addr := range masters {
+			wg.Go(func() { found[i], errs[i] = t.scanOne(ctx, addr, pattern) })
 		}
-		return of(ctx, c)
+		wg.Wait()
+		keys = slices.Concat(found...)
+		return cmp.Or(errs...)
 	})
 	if err != nil {
 		return nil, t.explain(err)
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys), nil // SCAN may give one twice
+}
+
+func (t *table) scanOne(ctx context.Context, addr, pattern string) (keys []string, err error) {
+	for cursor := "0"; ; {
+		replies, err := t.at(ctx, addr, true, []command{{name: "SCAN", args: []any{cursor, "MATCH", pattern, "COUNT", scanned}}})
+		if err != nil {
+			return nil, err
+		}
+		parts, err := redigo.Values(replies[0].value, replies[0].err)
+		if err != nil {
+			return nil, err
+		}
+		if len(parts) != 2 {
+			return nil, fmt.Errorf("SCAN of %s: %d parts instead of 2", addr, len(parts))
+		}
+		some, err := redigo.Strings(parts[1], nil)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, some...)
+		if cursor, err = redigo.String(parts[0], nil); err != nil || cursor == "0" {
+			return keys, err
+		}
+	}
 }
 
 // factsOf are the properties of a server that endanger offsets, as INFO gives them.

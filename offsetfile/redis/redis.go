@@ -11,15 +11,11 @@ package redis
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	goredis "github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 
 	"gtoffset/offsetfile"
 )
@@ -29,19 +25,13 @@ const (
 	sentinelPort = "26379"
 )
 
-// How long one request may take if its context has no deadline, and reaching a server at all.
-const (
-	mostRequest = time.Minute
-	mostDial    = 10 * time.Second
-)
-
 // Open reads the address and opens the store. It connects with the first request. The error is a *offsetfile.URLError.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
 	options, err := optionsOf(a)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{o: o, kind: kindOf(a.Scheme), options: options, conns: conns{open: map[*conn]bool{}}}
+	t := &table{o: o, client: client{options: options, guides: slices.Clone(options.addrs)}}
 	form := a.Param("key")
 	if form == "" {
 		form = DefaultKey
@@ -50,11 +40,10 @@ func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error)
 		return nil, a.Errorf("parameter key", "%w", err)
 	}
 	if strings.HasPrefix(a.Scheme, "rediss") {
-		if t.conns.tls, err = a.TLS(); err != nil {
+		if t.dialer.tls, err = a.TLS(); err != nil {
 			return nil, err
 		}
 	}
-	options.Dialer = t.conns.dial
 	return offsetfile.Over(a, t, o)
 }
 
@@ -77,69 +66,79 @@ func kindOf(scheme string) kind {
 	return single
 }
 
-// optionsOf are the library's options, without the dialer.
-func optionsOf(a *offsetfile.Address) (*goredis.UniversalOptions, error) {
-	o := &goredis.UniversalOptions{
-		Username: a.User, Password: a.Password,
-		SentinelUsername: a.Param("sentinel-user"), SentinelPassword: a.Secret("sentinel-password"),
-		Protocol: 2, DisableIdentity: true, // one request on connecting instead of four
-		MaxRetries: -1, DialerRetries: 1, // whoever calls knows better whether and when to try again
-		ContextTimeoutEnabled: true, DialTimeout: mostDial, ReadTimeout: mostRequest, WriteTimeout: mostRequest, PoolTimeout: mostRequest,
-		PipelinePoolSize: -1, // one connection for everything
+// options are what an address says of the servers, how they are reached left out.
+type options struct {
+	kind           kind
+	addrs          []string // HOST:PORT of the server, of sentinels, or of servers of a cluster
+	user, password string   // "": none
+	db             int
+	masterName     string // by which the sentinels know it
+
+	sentinelUser, sentinelPassword string
+}
+
+func optionsOf(a *offsetfile.Address) (o options, err error) {
+	o = options{
+		kind: kindOf(a.Scheme), user: a.User, password: a.Password,
+		sentinelUser: a.Param("sentinel-user"), sentinelPassword: a.Secret("sentinel-password"),
 	}
 	if a.User != "" && a.Password == "" {
-		return nil, a.Errorf("user", "it has no password: :$VARIABLE after the user, ?password-file=FILE or %s", offsetfile.PasswordVariable)
+		return o, a.Errorf("user", "it has no password: :$VARIABLE after the user, ?password-file=FILE or %s", offsetfile.PasswordVariable)
 	}
 	path := strings.Trim(a.Path, "/")
 	port, most := serverPort, 0
-	switch kindOf(a.Scheme) {
+	switch o.kind {
 	case cluster:
-		o.IsClusterMode = true
 		if path != "" {
-			return nil, a.Errorf("path", "a cluster has one database, and no name")
+			return o, a.Errorf("path", "a cluster has one database, and no name")
 		}
 	case sentinel:
 		port = sentinelPort
-		o.MasterName, path, _ = strings.Cut(path, "/")
-		if o.MasterName == "" {
-			return nil, a.Errorf("path", "it does not begin with the name under which the sentinels know the master")
+		o.masterName, path, _ = strings.Cut(path, "/")
+		if o.masterName == "" {
+			return o, a.Errorf("path", "it does not begin with the name under which the sentinels know the master")
 		}
 	default:
 		most = 1
 	}
-	var err error
-	if o.Addrs, err = a.HostPorts(port, most); err != nil {
-		return nil, err
+	if o.addrs, err = a.HostPorts(port, most); err != nil {
+		return o, err
 	}
 	if path != "" {
-		if o.DB, err = strconv.Atoi(path); err != nil || o.DB < 0 || strconv.Itoa(o.DB) != path {
-			return nil, a.Errorf("path", "%q is no number of a database", path)
+		if o.db, err = strconv.Atoi(path); err != nil || o.db < 0 || strconv.Itoa(o.db) != path {
+			return o, a.Errorf("path", "%q is no number of a database", path)
 		}
 	}
 	return o, nil
 }
 
-// table is the store itself.
-type table struct {
-	o       offsetfile.Options
-	kind    kind
-	form    keyForm
-	options *goredis.UniversalOptions
-	conns   conns
-
-	once   sync.Once
-	opened goredis.UniversalClient
-	known  atomic.Bool // a key of this form has been there
-	facts  atomic.Pointer[[]string]
+// hello is what a server is told first.
+func (o *options) hello(addr string) []command {
+	user, password, db := o.user, o.password, o.db
+	if o.kind == sentinel && slices.Contains(o.addrs, addr) {
+		user, password, db = o.sentinelUser, o.sentinelPassword, 0
+	}
+	var all []command
+	switch {
+	case password != "" && user != "":
+		all = append(all, command{name: "AUTH", args: []any{user, password}})
+	case password != "":
+		all = append(all, command{name: "AUTH", args: []any{password}})
+	}
+	if db != 0 {
+		all = append(all, command{name: "SELECT", args: []any{db}})
+	}
+	return all
 }
 
-// client is made with the first request: sentinels and clusters begin to be asked then.
-func (t *table) client() goredis.UniversalClient {
-	t.once.Do(func() {
-		logging.Disable() // it writes to stderr
-		t.opened = goredis.NewUniversalClient(t.options)
-	})
-	return t.opened
+// table is the store itself.
+type table struct {
+	client
+	o    offsetfile.Options
+	form keyForm
+
+	known atomic.Bool // a key of this form has been there
+	facts atomic.Pointer[[]string]
 }
 
 func (t *table) Can() offsetfile.Abilities {
@@ -151,31 +150,17 @@ func (t *table) Can() offsetfile.Abilities {
 }
 
 func (t *table) Close() error {
-	t.once.Do(func() {})
-	if t.opened == nil {
-		return nil
-	}
-	return t.opened.Close()
+	t.close()
+	return nil
 }
 
-// request makes one request. The library looks at a context's deadline, but does not see it cancelled: then the connections are
-// closed under it.
-func (t *table) request(ctx context.Context, what string, do func(goredis.UniversalClient) error) error {
+// request makes requests of one kind, and tells them to the log.
+func (t *table) request(ctx context.Context, what string, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			t.conns.cut()
-		}
-	})
-	defer stop()
 	began := time.Now()
-	err := do(t.client())
-	err = t.conns.why(err)
-	if err != nil && ctx.Err() != nil {
-		err = &offsetfile.AwayError{Err: err} // whether it was done is not known
-	}
+	err := do()
 	if t.o.Log != nil {
 		t.o.Log.Debug("redis", "request", what, "took", time.Since(began), "error", err)
 	}

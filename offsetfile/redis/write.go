@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	goredis "github.com/redis/go-redis/v9"
+	redigo "github.com/gomodule/redigo/redis"
 
 	"gtoffset/offsetfile"
 )
@@ -47,22 +47,30 @@ type call struct {
 	args  []any
 }
 
+func (c *call) command() command {
+	args := []any{compareAndSet, len(c.keys)}
+	for _, key := range c.keys {
+		args = append(args, key)
+	}
+	return command{key: c.keys[0], name: "EVAL", args: append(args, c.args...)}
+}
+
 func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
 	calls := t.calls(group, edits)
-	answers := make([]*goredis.Cmd, len(calls))
-	err := t.request(ctx, fmt.Sprintf("EVAL of %d changes in %d calls", len(edits), len(calls)), func(c goredis.UniversalClient) error {
-		p := c.Pipeline()
-		for i, one := range calls {
-			answers[i] = p.Eval(ctx, compareAndSet, one.keys, one.args...)
-		}
-		_, err := p.Exec(ctx)
+	commands := make([]command, len(calls))
+	for i, one := range calls {
+		commands[i] = one.command()
+	}
+	var replies []reply
+	err := t.request(ctx, fmt.Sprintf("EVAL of %d changes in %d calls", len(edits), len(calls)), func() (err error) {
+		replies, err = t.do(ctx, false, commands)
 		return err
 	})
-	if err != nil && !isAnswer(err) {
+	if err != nil {
 		return t.explain(err)
 	}
 	for i, one := range calls {
-		changed, err := answers[i].Int64Slice()
+		changed, err := redigo.Int64s(replies[i].value, replies[i].err)
 		if err != nil {
 			err = t.explainWrite(err)
 		}
