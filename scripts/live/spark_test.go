@@ -66,7 +66,7 @@ func TestSpark(t *testing.T) {
 	stored := func(url, topic string) string {
 		t.Helper()
 		r := gtoffset(t, "export", "--stored", "-g", group, "-t", topic, "-s", url, "-o", "kafka-csv").exits(0)
-		return strings.Join(strings.Fields(strings.ReplaceAll(r.out, `"`+topic+`",`, "")), " ")
+		return strings.Join(strings.Fields(strings.ReplaceAll(r.out, topic+",", "")), " ")
 	}
 
 	run(query(local, both), "a 0: 0..19 (20), a 1: 0..19 (20), b 0: 0..6 (7)")
