@@ -115,3 +115,84 @@ func TestContract(t *testing.T) {
 		},
 	})
 }
+
+// Owner, group and mode stay, or nothing is written.
+func TestRights(t *testing.T) {
+	const file = "/rights/g/t/gtoffset"
+	ask := func(op, path string, params ...string) string {
+		t.Helper()
+		method := http.MethodPut
+		if strings.HasPrefix(op, "GET") || strings.HasPrefix(op, "LIST") {
+			method = http.MethodGet
+		}
+		data, err := hdfs.Ask(t.Context(), method, path, op, nil, params...)
+		must(t, data, err)
+		return string(data)
+	}
+	save := func(user string, offset int64) offsets.Change {
+		t.Helper()
+		s := open(t, hdfs.Addr, "/rights?user.name="+user, offsetfile.Options{})
+		defer s.Close()
+		w, err := s.Writer(t.Context(), "g", []string{"t"})
+		must(t, nil, err)
+		h, err := s.Load(t.Context(), "g", []string{"t"}, false)
+		must(t, nil, err)
+		change := offsets.Change{Key: offsets.Key{Topic: "t"}, Side: offsets.Stored, Verdict: offsets.Write, New: offsets.Value{Offset: offset, Epoch: offsets.None}}
+		saved, _ := w.Save(t.Context(), h.Store, []offsets.Change{change}, offsetfile.Facts{})
+		return saved[0]
+	}
+	refused := func(user, why string) {
+		t.Helper()
+		before, err := hdfs.Get(t.Context(), file)
+		must(t, nil, err)
+		if c := save(user, 99); c.Result != offsets.Failed && c.Result != offsets.NotTried || !strings.Contains(c.Error, why) {
+			t.Errorf("as %s: got %s (%s), want a refusal: %s", user, c.Result, c.Error, why)
+		}
+		after, err := hdfs.Get(t.Context(), file)
+		must(t, nil, err)
+		if string(before) != string(after) {
+			t.Errorf("as %s: the file was changed:\n%s", user, after)
+		}
+		if list := ask("LISTSTATUS", "/rights/g/t"); strings.Contains(list, "tmp") {
+			t.Errorf("as %s: something is left behind: %s", user, list)
+		}
+	}
+	mkdir(t, "/rights")
+	if c := save(hdfs.User, 1); c.Result != offsets.Written {
+		t.Fatalf("got %+v", c)
+	}
+	ask("SETOWNER", file, "owner", "alice", "group", "staff")
+	ask("SETPERMISSION", file, "permission", "640")
+	if c := save(hdfs.User, 2); c.Result != offsets.Written {
+		t.Errorf("as the superuser: got %+v", c)
+	}
+	for _, want := range []string{`"owner":"alice"`, `"group":"staff"`, `"permission":"640"`} {
+		if got := ask("GETFILESTATUS", file); !strings.Contains(got, want) {
+			t.Errorf("after a save: got %s, want %s", got, want)
+		}
+	}
+
+	s := open(t, hdfs.Addr, "/rights?user.name=bob", offsetfile.Options{})
+	defer s.Close()
+	h, err := s.Load(t.Context(), "g", nil, false)
+	must(t, nil, err)
+	if topic, _ := h.Store.Topic("t"); topic.Presence != offsets.Denied || topic.Reason == "" {
+		t.Errorf("as bob: got %+v, want it denied, with the reason", topic)
+	}
+	refused("bob", "Permission denied")
+	ask("SETPERMISSION", file, "permission", "666")
+	refused("bob", "Permission denied") // he may not make a file beside it
+	for _, dir := range []string{"/rights", "/rights/g", "/rights/g/t"} {
+		ask("SETPERMISSION", dir, "permission", "777")
+	}
+	refused("bob", "keep the owner alice:staff")
+	ask("SETACL", file, "aclspec", "user::rw-,user:carol:r--,group::r--,other::rw-")
+	refused(hdfs.User, "has an access list")
+	ask("REMOVEACL", file)
+	refused("alice", "keep the owner alice:staff") // a group that she is not in
+
+	ask("SETPERMISSION", "/rights", "permission", "700")
+	if _, _, err := s.Groups(t.Context()); err == nil {
+		t.Error("groups that bob may not list: got no error")
+	}
+}

@@ -119,5 +119,15 @@ func TestWebHDFSCommands(t *testing.T) {
 	must(t, err)
 	gtoffset(t, "describe", "-g", "g", "-s", "webhdfs://"+hdfs.Addr+"/elsewhere").exits(1).says("nothing at webhdfs://", "folder /elsewhere")
 	gtoffset(t, "describe", "-g", "g", "-s", "hdfs://"+hdfs.Addr+"/offsets").exits(2).says("webhdfs://NAMENODE:9870")
-	everyCommand(t, "webhdfs://"+hdfs.User+"@"+hdfs.Addr+"/offsets")
+	url, group := "webhdfs://"+hdfs.User+"@"+hdfs.Addr+"/offsets", name(t, "billing")
+	everyCommand(t, url)
+
+	// Out of HDFS, into a folder of this machine, and nothing changes on the way.
+	folder := t.TempDir()
+	path, err := built()
+	must(t, err)
+	line := fmt.Sprintf("'%[1]s' export --stored -g '%[2]s' -s '%[3]s' | '%[1]s' import - --stored -s '%[4]s' --execute", path, group, url, folder)
+	program{On: cluster, Wrap: []string{"sh", "-c", line}}.run(t).exits(0).prints("3 of 3 verified")
+	there := gtoffset(t, "export", "--stored", "-g", group, "-s", url, "-o", "csv").exits(0)
+	same(t, "copied", gtoffset(t, "export", "--stored", "-g", group, "-s", folder, "-o", "csv").exits(0).out, there.out)
 }
