@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -72,6 +73,18 @@ func StartHBase(ctx context.Context) (_ *HBase, err error) {
 	if err = h.server.Start(ctx); err != nil {
 		return nil, err
 	}
+	// A gateway that has to wait for the server does so with ever longer pauses.
+	err = h.server.serves(ctx, "HBase", func(ctx context.Context) (bool, error) {
+		var dialer net.Dialer
+		conn, err := dialer.DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", ports[3]))
+		if err != nil {
+			return false, err
+		}
+		return true, conn.Close()
+	})
+	if err != nil {
+		return nil, err
+	}
 	if err = h.StartGateway(ctx); err != nil {
 		return nil, err
 	}
@@ -122,7 +135,7 @@ func (h *HBase) StartGateway(ctx context.Context) error {
 	if err := h.gateway.Start(ctx); err != nil {
 		return err
 	}
-	return h.gateway.serves(ctx, "HBase", func(ctx context.Context) (bool, error) {
+	return h.gateway.serves(ctx, "HBase's gateway", func(ctx context.Context) (bool, error) {
 		select {
 		case <-h.server.proc.done:
 			return false, fmt.Errorf("the server %w: %w", errEnded, h.server.proc.err)
