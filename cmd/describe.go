@@ -216,15 +216,19 @@ func listGroups(interrupt context.Context, g *global, o *describeOptions) error 
 		return err
 	}
 	groups, err = s.addStored(ctx, groups, len(missing) == 0)
-	if err != nil {
+	away := storeAway(err)
+	if err != nil && away == nil {
 		return err
 	}
 	groups = slices.DeleteFunc(groups, func(grp offsets.Group) bool { return !o.ofKind(grp.Type) })
 	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
+	if away != nil {
+		view.Troubles = append(slices.Clip(missing), *away)
+	}
 	if err := g.write(o.file, func(s output.Stream) error { return view.Write(s, output.Format(g.format)) }); err != nil {
 		return err
 	}
-	return missingBrokers(missing, len(groups) > 0)
+	return errors.Join(missingBrokers(missing, len(groups) > 0), err)
 }
 
 // describeGroups shows facts about groups. Nothing is asked about topics.

@@ -104,6 +104,7 @@ func TestStoreAway(t *testing.T) {
 	}
 	url := "redis://" + nowhere(t) + "/0"
 	w.run("describe", "--all-groups", "-s", url, "--timeout", "1s").exits(5).prints("billing", "low")
+	w.run("describe", "-s", url, "--timeout", "1s").exits(5).prints("billing").says("did not answer")
 }
 
 func TestCheckpoint(t *testing.T) {
