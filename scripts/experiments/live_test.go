@@ -3,20 +3,25 @@
 package main
 
 import (
+	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 	"testing"
 )
 
 // TestShort does every experiment in its short form. Each holds what describe foretold against what happened.
 func TestShort(t *testing.T) {
-	l, err := open(t.Context(), t.Output())
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	l, err := open(ctx, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.close()
 	for _, e := range experiments() {
 		t.Run(e.number, func(t *testing.T) {
-			s, err := e.do(t.Context(), l, true)
+			s, err := e.do(ctx, l, true)
 			if err != nil {
 				t.Fatal(err)
 			}
