@@ -274,7 +274,11 @@ func (d Document) Losses(f Format) []string {
 		}
 	}
 	if f != CSV {
-		add("", none, "partition", " without an offset")
+		after := " without an offset"
+		if f == Spark {
+			after += " (startingOffsets wants one for each: -2 is its earliest, -1 its latest)"
+		}
+		add("", none, "partition", after)
 		add("the metadata of ", metadata, "commit", "")
 		if f != File {
 			add("the leader epoch of ", epochs, "commit", "")
