@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -109,6 +111,23 @@ func javaLines(ctx context.Context, topic, isolation string) ([]string, error) {
 	}
 	slices.Sort(all)
 	return all, nil
+}
+
+// bothRead reads a log that is being compacted as we do and as others do, until it did not change meanwhile and is as wished.
+func bothRead(t *testing.T, what string, ours, theirs func(context.Context) ([]string, error), wished func(got []string) bool) (got, want []string) {
+	t.Helper()
+	must(t, live.Eventually(t.Context(), what, func(ctx context.Context) (bool, error) {
+		var err error
+		if got, err = ours(ctx); err != nil || !wished(got) {
+			return false, err
+		}
+		if want, err = theirs(ctx); err != nil {
+			return false, err
+		}
+		again, err := ours(ctx)
+		return slices.Equal(got, again), err
+	}))
+	return got, want
 }
 
 // differ fails with the first lines that only one side has.
@@ -221,21 +240,19 @@ func TestReplayCompacted(t *testing.T) {
 		}
 		must(t, p.ProduceSync(ctx, rs...).FirstErr())
 	}
-	var got []string
+	last := producer(t, cluster)
+	ours := func(ctx context.Context) ([]string, error) {
+		return walked(ctx, cluster, topic, records.Options{Committed: true}, nil)
+	}
 	must(t, live.Eventually(ctx, "the log is compacted", func(ctx context.Context) (bool, error) {
-		p := producer(t, cluster)
-		defer p.Close()
-		if err := p.ProduceSync(ctx, &kgo.Record{Topic: topic, Key: []byte("last"), Value: []byte("x")}).FirstErr(); err != nil { // rolls the segment
+		if err := last.ProduceSync(ctx, &kgo.Record{Topic: topic, Key: []byte("last"), Value: []byte("x")}).FirstErr(); err != nil { // rolls the segment
 			return false, err
 		}
-		var err error
-		got, err = walked(ctx, cluster, topic, records.Options{Committed: true}, nil)
+		got, err := ours(ctx)
 		return len(got) < n/2, err
 	}))
-	want, err := javaLines(ctx, topic, "read_committed")
-	must(t, err)
-	got, err = walked(ctx, cluster, topic, records.Options{Committed: true}, nil)
-	must(t, err)
+	got, want := bothRead(t, "the log stays as it is", ours, func(ctx context.Context) ([]string, error) { return javaLines(ctx, topic, "read_committed") },
+		func([]string) bool { return true })
 	differ(t, "compacted", got, want)
 }
 
@@ -346,5 +363,52 @@ func TestReplayCopy(t *testing.T) {
 	must(t, err)
 	if end := found[offsets.Key{Topic: "copy", Partition: 1}].End; end != 500*int64(len(allCodecs)) {
 		t.Errorf("copy ends at %d", end)
+	}
+}
+
+// Logs in the formats of Kafka before 0.11, as an old broker keeps them: with and without compression, and compacted, so that there are
+// gaps inside of the compressed messages.
+func TestReplayOldFormats(t *testing.T) {
+	ctx := t.Context()
+	old, err := live.StartOldKafka(ctx)
+	must(t, err)
+	defer old.Stop()
+	for _, format := range []string{"0.9.0.1", "0.10.2"} {
+		for _, policy := range []string{"delete", "compact"} {
+			topic := fmt.Sprintf("orders-%s-%s", format, policy)
+			must(t, old.CreateTopic(ctx, topic, 1, "message.format.version="+format, "cleanup.policy="+policy, "segment.ms=1000", "min.cleanable.dirty.ratio=0.001"))
+			n := 0
+			write := func(codec string, records int) {
+				var b strings.Builder
+				for range records {
+					fmt.Fprintf(&b, "k%d:value %d\n", n*n%23, n)
+					n++
+				}
+				file := filepath.Join(t.TempDir(), "records")
+				must(t, os.WriteFile(file, []byte(b.String()), 0o600))
+				_, err := old.Kcat(ctx, "-P", "-t", topic, "-p", "0", "-K:", "-z", codec, "-l", file)
+				must(t, err)
+			}
+			for _, codec := range []string{"none", "gzip", "snappy", "lz4"} {
+				write(codec, 60)
+			}
+			ours := func(ctx context.Context) ([]string, error) {
+				return walked(ctx, old.Cluster, topic, records.Options{}, nil)
+			}
+			kcat := func(ctx context.Context) ([]string, error) {
+				said, err := old.Kcat(ctx, "-C", "-e", "-q", "-t", topic, "-f", `%p %o %k %s\n`)
+				all := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
+				slices.Sort(all)
+				return all, err
+			}
+			got, want := bothRead(t, topic+" stays as it is", ours, kcat, func(got []string) bool {
+				if policy == "delete" || len(got) < n/2 {
+					return true
+				}
+				write("gzip", 1) // rolls the segment
+				return false
+			})
+			differ(t, topic, got, want)
+		}
 	}
 }
