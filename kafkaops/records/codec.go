@@ -61,7 +61,8 @@ func (d *decompressor) decompress(c Codec, b []byte, limit int) (out []byte, err
 
 func (d *decompressor) unzstd(b []byte, limit int) ([]byte, error) {
 	if d.zstd == nil || d.max != limit {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limit)), zstd.WithDecoderLowmem(true),
+			zstd.IgnoreChecksum(true)) // the batch has one
 		if err != nil {
 			return nil, err
 		}
