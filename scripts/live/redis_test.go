@@ -1,0 +1,138 @@
+//go:build live
+
+package live_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gtoffset/scripts/live"
+)
+
+// startRedis starts a server with a user job, whose password is what secret returns the path of.
+func startRedis(t *testing.T, args ...string) *live.Redis {
+	t.Helper()
+	r, err := live.StartRedis(t.Context(), append([]string{"--user", "job", "on", ">open-sesame", "~*", "+@all"}, args...)...)
+	must(t, err)
+	t.Cleanup(r.Stop)
+	return r
+}
+
+// secret is a file with the password open-sesame.
+func secret(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "password")
+	must(t, os.WriteFile(path, []byte("open-sesame\n"), 0o600))
+	return path
+}
+
+// redisDo runs one command of Redis.
+func redisDo(t *testing.T, r *live.Redis, args ...string) string {
+	t.Helper()
+	said, err := r.Do(t.Context(), args...)
+	must(t, err)
+	return said
+}
+
+func TestRedisCommands(t *testing.T) {
+	certs, err := live.NewCerts(t.TempDir())
+	must(t, err)
+	r := startRedis(t, live.RedisTLS(certs, false)...)
+	redisDo(t, r, "HSET", "kafka:topic:others:others", "0", "1") // the store is not new
+	everyCommand(t, "rediss://job@"+r.Addr()+"?key=kafka:topic:{topic}:{group}&tls-ca="+certs.CA+"&password-file="+secret(t))
+}
+
+func TestRedisClusterCommands(t *testing.T) {
+	c, err := live.StartRedisCluster(t.Context())
+	must(t, err)
+	t.Cleanup(c.Stop)
+	redisDo(t, c.Nodes[0], "-c", "HSET", "offset:others:others", "0", "1")
+	everyCommand(t, "redis+cluster://"+c.Nodes[0].Addr()+","+c.Nodes[1].Addr())
+}
+
+// STO-1: a store of the last processed record and one of the next to read end in the same commit.
+func TestRedisCounts(t *testing.T) {
+	r := startRedis(t)
+	s := stage(t, cluster, [2]int64{0, 100})
+	redisDo(t, r, "HSET", "offset:"+s.topic+":"+s.group, "0", "41")
+	redisDo(t, r, "HSET", "next:"+s.topic+":"+s.group, "0", "42")
+	for _, params := range []string{"counts=last", "key=next:{topic}:{group}"} {
+		url := "redis://" + r.Addr() + "/0?" + params
+		s.run("reset", "-g", s.group, "-t", s.topic, "-s", url, "--committed", "--to-stored", "--create", "--execute").exits(0).prints("1 of 1 verified")
+		same(t, "committed from "+params, s.committed(), "0=42")
+		s.run("describe", "-g", s.group, "-s", url, "--check").exits(0)
+		must(t, cluster.DeleteGroup(t.Context(), s.group))
+	}
+}
+
+// STO-3: a wrong database or key is told with what was looked at, and is never a first run.
+func TestRedisNothingThere(t *testing.T) {
+	r := startRedis(t)
+	s := stage(t, cluster, [2]int64{0, 100})
+	redisDo(t, r, "HSET", "offset:"+s.topic+":"+s.group, "0", "41")
+	for url, looked := range map[string]string{
+		"redis://" + r.Addr() + "/5":                             "keys offset:*:* in database 5",
+		"redis://" + r.Addr() + "/0?key=offsets:{group}:{topic}": "keys offsets:*:* in database 0",
+	} {
+		s.run("describe", "-g", s.group, "-s", url).exits(1).says("nothing at "+url, looked)
+		s.run("clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--execute").exits(1).says("nothing at "+url, looked)
+		s.run("reset", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--to-earliest", "--execute").exits(1).says("nothing at " + url)
+	}
+	url := "redis://" + r.Addr() + "/5"
+	s.run("reset", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--to-latest", "--create-table", "--execute").exits(0).prints("1 of 1 verified")
+	same(t, "begun", redisDo(t, r, "-n", "5", "HGET", "offset:"+s.topic+":"+s.group, "0"), "100")
+}
+
+// STO-6 and STO-7: what Redis has and what is committed stand side by side with what the cluster has, and nobody chooses for the operator.
+func TestRedisAndCommitsDisagree(t *testing.T) {
+	r := startRedis(t)
+	url := "redis://" + r.Addr()
+	s := stage(t, cluster, [2]int64{200, 300}, [2]int64{0, 1500})
+	key := "offset:" + s.topic + ":" + s.group
+	redisDo(t, r, "HSET", key, "0", "50", "1", "1000")
+	s.commit(260, 400)
+	doc := s.run("describe", "-g", s.group, "-s", url, "-o", "json").exits(0).describe()
+	for p, want := range []string{"200 50 260 300", "0 1000 400 1500"} {
+		row := doc.row(t, int32(p))
+		same(t, "side by side", strings.Join([]string{number(row.Earliest), number(row.Stored.Offset), number(row.Committed.Offset), number(row.End)}, " "), want)
+	}
+	s.run("clamp", "-g", s.group, "-s", url, "--execute").exits(2).says("both the store and the commits")
+	s.run("clamp", "-g", s.group, "-s", url, "--stored", "--execute").exits(0).prints("1 of 1 verified")
+	same(t, "clamped", redisDo(t, r, "HMGET", key, "0", "1"), "200\n1000")
+	same(t, "untouched", s.committed(), "0=260 1=400")
+}
+
+// The password is nowhere, also where everything is told.
+func TestRedisPasswordIsNotTold(t *testing.T) {
+	r := startRedis(t, "--requirepass", "open-sesame")
+	r.Auth = "open-sesame"
+	s := stage(t, cluster, [2]int64{50, 100})
+	redisDo(t, r, "HSET", "offset:"+s.topic+":"+s.group, "0", "5")
+	for name, url := range map[string]string{
+		"variable": "redis://job:$SESAME@" + r.Addr() + "/0", "environment": "redis://" + r.Addr(), "wrong": "redis://job:$WRONG@" + r.Addr(),
+		"literal": "redis://job:open-sesame@" + r.Addr(),
+	} {
+		code := map[string]int{"wrong": 5, "literal": 2}[name]
+		for _, args := range [][]string{
+			{"describe", "-o", "json", "-v"}, {"clamp", "--stored", "--dry-run", "-v"}, {"clamp", "--stored", "--execute", "-v", "--why", "test"}, {"export", "--stored"},
+		} {
+			run := program{On: cluster, Env: []string{"SESAME=open-sesame", "GTOFFSET_STORE_PASSWORD=open-sesame", "WRONG=close-sesame"}}.
+				run(t, append(args, "-g", s.group, "-t", s.topic, "-s", url)...)
+			if run.exits(code); strings.Contains(run.out+run.err, "-sesame") {
+				t.Errorf("%s: the password is told\n%v", name, run)
+			}
+		}
+	}
+	for _, backup := range s.backups() {
+		content, err := os.ReadFile(backup)
+		must(t, err)
+		if strings.Contains(string(content), "-sesame") {
+			t.Errorf("%s has the password", backup)
+		}
+	}
+	if len(s.backups()) == 0 {
+		t.Error("no backup was kept")
+	}
+}
