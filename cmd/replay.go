@@ -64,8 +64,8 @@ writes them to stdout, gives them in batches to a command, or copies them to a t
 
 A batch is accepted when the command has read all of it and ended with 0, or when every copy is acknowledged by all replicas in
 sync. Only with --save, and only then, the store moves on: after a crash at most one batch is read again, and none is lost. The
-command finds GTOFFSET_GROUP, GTOFFSET_BATCH and GTOFFSET_RANGES (lines of topic, partition, from, until) in its environment, so that
-it can know a batch again.
+command finds GTOFFSET_GROUP, GTOFFSET_BATCH and GTOFFSET_RANGES (lines of topic, partition, from, until) in its environment, so
+that it can know a batch again.
 
 --from and --until take stored (from only), committed, earliest (from only), end (until only), a time, a length of time back from
 now such as 2h, or, with one partition, an offset.
