@@ -115,7 +115,7 @@ func brokenRows(shot offsets.Snapshot) error {
 				gone++
 				reason = "gone"
 			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil),
-				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "":
+				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "", r.Shared != nil && r.Shared.Reason != "" && grp.Trouble == nil:
 				unread++
 				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
 			}

@@ -28,7 +28,7 @@ func (r *reading) readShared(ctx context.Context) {
 
 func (r *reading) sharedAt(ctx context.Context, node int32, ids []string) {
 	unknown := func(id, reason string) {
-		r.groups[id].Notes = append(r.groups[id].Notes, "where the group starts is not known: "+reason)
+		r.groups[id].SharedReason = reason
 	}
 	has := true
 	answers, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {

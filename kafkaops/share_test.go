@@ -59,7 +59,7 @@ func TestShareGroups(t *testing.T) {
 	if diff := cmp.Diff(want, groups[1].Shared); diff != "" {
 		t.Errorf("starts (-want +got):\n%s", diff)
 	}
-	if g := groups[0]; g.Shared != nil || len(g.Notes) != 1 {
+	if g := groups[0]; g.Shared != nil || g.SharedReason != "not allowed: DESCRIBE on group secret is missing" {
 		t.Errorf("without the right: %+v", g)
 	}
 	groups, _, err = c.Groups(within(t), []string{"sharing"}, map[string][]int32{"orders": {0}, "others": nil})

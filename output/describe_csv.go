@@ -89,12 +89,15 @@ func (d Describe) csv(w io.Writer) error {
 
 // rowError is why something of a row could not be read, "" if all could.
 func rowError(r *offsets.Row) string {
-	if r.Range.Known() && !r.Stored.Problem() && !r.Committed.Problem() && r.Stored.EpochEnd == nil && r.Committed.EpochEnd == nil {
+	if r.Shared == nil && r.Range.Known() && !r.Stored.Problem() && !r.Committed.Problem() && r.Stored.EpochEnd == nil && r.Committed.EpochEnd == nil {
 		return ""
 	}
 	var why []string
 	if !r.Range.Known() && !r.Range.Gone() {
 		why = append(why, cmp.Or(r.Range.Reason, "the range is not known"))
+	}
+	if r.Shared != nil && r.Shared.Reason != "" {
+		why = append(why, "start: "+r.Shared.Reason)
 	}
 	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
 		if e := r.Entry(side); e.Problem() {

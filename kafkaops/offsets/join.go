@@ -129,15 +129,15 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 	return g
 }
 
-// shared is how far a share group is in a partition; nil for other groups, and where that is not known.
+// shared is how far a share group is in a partition; nil for other groups.
 func (g Group) shared(k Key) *Shared {
-	if g.Shared == nil {
+	if g.Shared == nil && g.SharedReason == "" {
 		return nil
 	}
 	if p, ok := g.Shared[k]; ok {
 		return &p
 	}
-	return &Shared{Start: None, Lag: None}
+	return &Shared{Start: None, Lag: None, Reason: g.SharedReason}
 }
 
 // commit is the group's commit; while the group could not be read, none is known of any partition.

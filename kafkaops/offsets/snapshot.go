@@ -84,6 +84,7 @@ type Group struct {
 	CoordinatorAddr string // where it is reached; "" if not known
 	Members         []Member
 	Shared          map[Key]Shared // of a share group: where each partition starts
+	SharedReason    string         // why that is not known, "" if it is
 	Trouble         *Trouble       // the cluster's side of this group could not be read
 	Notes           []string       // what a falling back could not find out
 	CommitsKept     time.Duration  // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
