@@ -205,6 +205,9 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 			last--
 		}
 		for i, cell := range row[:last+1] {
+			if i == last && strings.TrimRight(cell, " ") == "" {
+				break // a blank row
+			}
 			free := widths[i] - width(cell)
 			if g.Columns[i].Right {
 				out = appendBlanks(out, free)
