@@ -20,11 +20,16 @@ const (
 
 // Retry calls try until it ends with anything but a store that is away, with growing pauses, and with a deadline of its own for each
 // call, so that one silence does not take all the time. When the context's deadline comes first, the error is an *AwayError with the
-// last cause. It is what [Over] does with a [Table]; a store that implements Store itself calls it around each request that may be repeated.
+// last cause that says more than that time ran out. It is what [Over] does with a [Table]; a store that implements Store itself calls it
+// around each request that may be repeated.
 func Retry(ctx context.Context, store string, o Options, what string, try func(context.Context) error) error {
 	pause := firstPause
+	var why error
 	for tries := 1; ; tries++ {
 		err := once(ctx, try)
+		if why == nil || !errors.Is(err, context.DeadlineExceeded) {
+			why = err
+		}
 		switch {
 		case err == nil:
 			return nil
@@ -40,11 +45,11 @@ func Retry(ctx context.Context, store string, o Options, what string, try func(c
 		}
 		wait := pause/2 + rand.N(pause/2)
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < wait {
-			return &AwayError{Store: store, Tries: tries, Err: cause(err)}
+			return &AwayError{Store: store, Tries: tries, Err: cause(why)}
 		}
 		select {
 		case <-ctx.Done():
-			return &AwayError{Store: store, Tries: tries, Err: cause(err)}
+			return &AwayError{Store: store, Tries: tries, Err: cause(why)}
 		case <-time.After(wait):
 		}
 		pause = min(2*pause, mostPause)
@@ -76,14 +81,15 @@ func IsAway(err error) bool {
 }
 
 // hopeless reports whether there is no use in another try: a name that nobody has, a certificate that is not trusted, a port that
-// speaks another protocol.
+// speaks another protocol, a server that wants no part of our TLS.
 func hopeless(err error) bool {
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
+	var op *net.OpError
 	var away *AwayError
-	return errors.As(err, &away) && away.Final || errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) || errors.As(err, &alert)
+	return errors.As(err, &away) && away.Final || errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) ||
+		errors.As(err, &op) && op.Op == "remote error" // an alert of TLS
 }
 
 // neverSent reports whether the request cannot have reached the service: nobody answered the call.
