@@ -119,7 +119,7 @@ func (l *lane) next(ctx context.Context) ([]*part, []byte) {
 		var parts []*part
 		if l.held == 0 || l.held+l.size() <= l.share() {
 			for _, p := range l.parts {
-				if len(p.queue) < depth && p.broken == nil {
+				if len(p.queue) < depth {
 					parts = append(parts, p)
 				}
 			}
@@ -288,10 +288,10 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 	}
 	switch {
 	case x.DivergingEpoch.EndOffset >= 0 && x.DivergingEpoch.EndOffset < p.at:
-		l.r.fail(&TruncatedError{p.Topic, p.Partition, p.at, x.DivergingEpoch.EndOffset})
+		l.r.stop(p, &TruncatedError{p.Topic, p.Partition, p.at, x.DivergingEpoch.EndOffset})
 		return
 	case x.LogStartOffset > p.at && (s.whole == 0 || s.base > p.at):
-		l.r.fail(&ExpiredError{p.Topic, p.Partition, p.at, x.LogStartOffset})
+		l.r.stop(p, &ExpiredError{p.Topic, p.Partition, p.at, x.LogStartOffset})
 		return
 	}
 	p.trouble = trouble{}
@@ -307,7 +307,7 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 		p.max = s.cut
 		return
 	case s.cut > 0 && first:
-		l.r.fail(&DamagedError{Topic: p.Topic, Partition: p.Partition, Offset: s.base, Reason: fmt.Sprintf("its length is %d, and only %d bytes of it come", s.cut, len(x.RecordBatches))})
+		l.r.stop(p, &DamagedError{Topic: p.Topic, Partition: p.Partition, Offset: s.base, Reason: fmt.Sprintf("its length is %d, and only %d bytes of it come", s.cut, len(x.RecordBatches))})
 		return
 	case len(x.RecordBatches) > 0 && s.whole > 0:
 		l.r.lose(p, errNoProgress)
@@ -329,16 +329,16 @@ func (l *lane) serve(ctx context.Context, p *part, x *kmsg.FetchResponseTopicPar
 	p.at = c.Next
 	l.r.mu.Lock()
 	f.chunks++
-	if s.damage != nil && c.Next < p.Until {
-		p.broken = &DamagedError{Topic: p.Topic, Partition: p.Partition, Offset: s.base, Reason: s.damage.Error()}
-	}
 	l.r.put(p, c)
 	l.r.mu.Unlock()
-	if p.at >= p.Until {
+	switch {
+	case p.at >= p.Until:
 		l.r.end(p)
-		return
+	case s.damage != nil:
+		l.r.stop(p, &DamagedError{Topic: p.Topic, Partition: p.Partition, Offset: s.base, Reason: s.damage.Error()})
+	default:
+		l.behind(p)
 	}
-	l.behind(p)
 }
 
 // behind puts a part that was served behind the others, so that none starves.
@@ -362,7 +362,7 @@ func (l *lane) refused(ctx context.Context, p *part, code int16) {
 		if code == wire.CodeTopicAuthorization {
 			e.Denied, e.Reason = true, "not allowed: READ on topic "+p.Topic+" is missing"
 		}
-		l.r.fail(e)
+		l.r.stop(p, e)
 	}
 }
 
@@ -373,9 +373,9 @@ func (l *lane) outOfRange(ctx context.Context, p *part) {
 	case err != nil:
 		l.r.lose(p, err)
 	case earliest > p.at:
-		l.r.fail(&ExpiredError{p.Topic, p.Partition, p.at, earliest})
+		l.r.stop(p, &ExpiredError{p.Topic, p.Partition, p.at, earliest})
 	case end < p.at:
-		l.r.fail(&TruncatedError{p.Topic, p.Partition, p.at, end})
+		l.r.stop(p, &TruncatedError{p.Topic, p.Partition, p.at, end})
 	default:
 		l.r.lose(p, &codeError{wire.CodeOffsetOutOfRange})
 	}

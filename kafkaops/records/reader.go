@@ -27,6 +27,17 @@ type Options struct {
 	Memory    int           // bytes of fetched records that are held at one time; 0: 64 MiB
 	Patience  time.Duration // how long a partition without an answer is tried for; 0: one minute
 	Log       *slog.Logger  // moves and retries; nil: none
+
+	// Known tells the leader of a partition if it was asked for already, which saves a look; nil: it was not. It need not be true
+	// any more.
+	Known func(topic string, partition int32) (Leader, bool)
+}
+
+// Leader is the broker that leads a partition.
+type Leader struct {
+	Broker  int32
+	Epoch   int32    // None if not known
+	TopicID [16]byte // zero if the broker has none
 }
 
 const (
@@ -86,7 +97,7 @@ type part struct {
 	queue  []*Chunk
 	held   bool
 	ended  bool  // everything was fetched
-	broken error // what is wrong behind the last chunk
+	broken error // why it cannot be read behind the last chunk
 }
 
 // depth is how many chunks of a partition wait to be handed out: one can be fetched while another is walked.
@@ -121,8 +132,29 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 		close(r.done)
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.begin()
 	r.wg.Go(func() { r.route(r.ctx) })
 	return r
+}
+
+// begin gives the parts whose leader is known to their lanes. The others are lost, for route to find.
+func (r *Reader) begin() {
+	if r.o.Known == nil {
+		return
+	}
+	parts := r.lost
+	r.lost = nil
+	for _, p := range parts {
+		l, ok := r.o.Known(p.Topic, p.Partition)
+		switch {
+		case !ok || l.Broker < 0:
+			r.mu.Lock()
+			r.lost = append(r.lost, p)
+			r.mu.Unlock()
+		case r.identify(p, l.TopicID):
+			r.give(p, l.Broker, l.Epoch)
+		}
+	}
 }
 
 // Next hands out a chunk; it waits until there is one. Several goroutines may call it at the same time: a partition's chunks come
@@ -130,7 +162,8 @@ func Read(ctx context.Context, client *wire.Client, ranges []Range, o Options) *
 // of another partition's. A chunk may be without records, and still goes from From to Next.
 //
 // The error is io.EOF when all chunks of all ranges were handed out, the context's, or what ended the reading: *ExpiredError,
-// *TruncatedError, *GoneError, *DamagedError, *RefusedError, *UnreachableError, or an error of wire with refused credentials.
+// *TruncatedError, *GoneError, *DamagedError, *RefusedError, *UnreachableError, or an error of wire with refused credentials. What is
+// wrong with a partition comes after the chunks of that partition that were fetched before.
 func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 	select {
 	case <-r.ctx.Done():
@@ -223,13 +256,22 @@ func (r *Reader) end(p *part) {
 	r.over(p)
 }
 
-// fail ends the reading.
-func (r *Reader) fail(err error) {
+// stop notes that a part cannot be read any further. The reading fails with it when what was fetched before has been released.
+func (r *Reader) stop(p *part, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failLocked(err)
+	r.stopLocked(p, err)
 }
 
+func (r *Reader) stopLocked(p *part, err error) {
+	p.broken = err
+	p.lane.remove(p)
+	if len(p.queue) == 0 && !p.held {
+		r.failLocked(err)
+	}
+}
+
+// failLocked ends the reading. The caller holds mu.
 func (r *Reader) failLocked(err error) {
 	if r.err == nil {
 		r.err = err

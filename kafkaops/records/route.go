@@ -78,7 +78,7 @@ func (r *Reader) lose(p *part, err error) {
 		r.failLocked(err)
 		return
 	case waited > r.o.Patience:
-		r.failLocked(&UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: waited.Round(100 * time.Millisecond).String(), Err: err})
+		r.stopLocked(p, &UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: waited.Round(100 * time.Millisecond).String(), Err: err})
 		return
 	}
 	r.o.Log.Info("partition is away", "topic", p.Topic, "partition", p.Partition, "broker", p.leader, "offset", p.at, "try", t.tries, "error", err)
@@ -159,7 +159,7 @@ func (r *Reader) locate(ctx context.Context, parts []*part) {
 			r.lose(p, errNotNamed)
 			continue
 		}
-		if err := r.assign(ctx, p, t, answer.Version); err != nil {
+		if err := r.assign(p, t, answer.Version); err != nil {
 			r.lose(p, err)
 		}
 	}
@@ -185,7 +185,7 @@ func metadata(ctx context.Context, client *wire.Client, topics []string) (*kmsg.
 const goneTries = 6
 
 // assign gives a part to the lane of its leader. The error is a reason to try again.
-func (r *Reader) assign(ctx context.Context, p *part, t *kmsg.MetadataResponseTopic, version int16) error {
+func (r *Reader) assign(p *part, t *kmsg.MetadataResponseTopic, version int16) error {
 	if t.ErrorCode != 0 && t.ErrorCode != wire.CodeLeaderNotAvailable {
 		return r.noTopic(p, t.ErrorCode)
 	}
@@ -202,36 +202,39 @@ func (r *Reader) assign(ctx context.Context, p *part, t *kmsg.MetadataResponseTo
 		p.leader = None
 		return errNoLeader
 	}
-	p.leader, p.epoch = x.Leader, None
+	epoch := int32(None)
 	if version >= 7 {
-		p.epoch = max(x.LeaderEpoch, None)
+		epoch = max(x.LeaderEpoch, None)
 	}
+	r.give(p, x.Leader, epoch)
+	return nil
+}
+
+// give gives a part to the lane of a leader, which begins where there is none.
+func (r *Reader) give(p *part, leader, epoch int32) {
+	p.leader, p.epoch = leader, epoch
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := r.lanes[p.leader]
+	l := r.lanes[leader]
 	if l == nil {
-		l = r.newLane(p.leader)
-		r.lanes[p.leader] = l
-		l.parts = append(l.parts, p)
-		p.lane = l
-		r.wg.Go(func() { l.run(ctx) })
-		return nil
+		l = r.newLane(leader)
+		r.lanes[leader] = l
+		r.wg.Go(func() { l.run(r.ctx) }) // waits for mu
 	}
 	l.parts = append(l.parts, p)
 	p.lane = l
 	l.poke()
-	return nil
 }
 
 // noTopic decides what to do about a topic or partition that Metadata refuses or does not know.
 func (r *Reader) noTopic(p *part, code int16) error {
 	p.trouble.gone++
 	if code == wire.CodeTopicAuthorization {
-		r.fail(&RefusedError{p.Topic, p.Partition, None, code, "not allowed: DESCRIBE on topic " + p.Topic + " is missing", true})
+		r.stop(p, &RefusedError{p.Topic, p.Partition, None, code, "not allowed: DESCRIBE on topic " + p.Topic + " is missing", true})
 		return nil
 	}
 	if code == wire.CodeUnknownTopic && p.trouble.gone >= goneTries {
-		r.fail(&GoneError{Topic: p.Topic, Partition: p.Partition, ID: p.TopicID})
+		r.stop(p, &GoneError{Topic: p.Topic, Partition: p.Partition, ID: p.TopicID})
 		return nil
 	}
 	return &codeError{code}
@@ -247,7 +250,7 @@ func (r *Reader) identify(p *part, id [16]byte) bool {
 		p.TopicID = now
 	}
 	if p.TopicID != now {
-		r.fail(&GoneError{Topic: p.Topic, Partition: p.Partition, ID: p.TopicID, Now: now})
+		r.stop(p, &GoneError{Topic: p.Topic, Partition: p.Partition, ID: p.TopicID, Now: now})
 		return false
 	}
 	if p.id != id {
