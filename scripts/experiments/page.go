@@ -156,6 +156,14 @@ func atMostOne(r row) claim {
 	return claim{"repeats up to " + grouped(r.full()), oneBatch(r) == nil}
 }
 
+// scheme is nothing after a graceful stop, and at most one batch after a kill.
+func scheme(r row) claim {
+	if r.Stop == graceful {
+		return nothing(r)
+	}
+	return atMostOne(r)
+}
+
 // rangeTable makes the table of experiment 3c.
 func rangeTable(s section) string {
 	t := newTable("the file", ">stored", ">earliest", ">end", "foretold", "without the clamp", ">clamped",

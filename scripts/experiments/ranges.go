@@ -10,6 +10,7 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/scripts/live"
 )
 
 // rangeRow is what came of a file that was out of range in partition 0.
@@ -28,7 +29,7 @@ type rangeRow struct {
 // outOfRange is experiment 3c.
 func outOfRange(ctx context.Context, l *lab, _ bool) (section, error) {
 	const each = 1000 // records of each partition
-	var s section
+	s := section{Spark: live.Spark}
 	for _, c := range []struct {
 		name             string
 		earliest, stored int64

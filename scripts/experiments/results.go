@@ -21,7 +21,7 @@ type section struct {
 	At      time.Time  `json:"at"`
 	Command string     `json:"command"`
 	Kafka   string     `json:"kafka"` // release
-	Spark   string     `json:"spark"`
+	Spark   string     `json:"spark,omitempty"`
 	Trials  []row      `json:"trials,omitempty"`
 	Ranges  []rangeRow `json:"ranges,omitempty"`
 	Saves   []saveRow  `json:"saves,omitempty"`

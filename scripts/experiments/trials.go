@@ -213,7 +213,7 @@ func (l *lab) drained(ctx context.Context, m mode, p place) ([]record, error) {
 // trials is an experiment that consists of trials over one topic of n records, which must all keep to the rule.
 func trials(topic string, n int, list func(short bool) []trial, rule func(row) error) func(context.Context, *lab, bool) (section, error) {
 	return func(ctx context.Context, l *lab, short bool) (section, error) {
-		var s section
+		s := section{Spark: live.Spark}
 		if err := l.fill(ctx, topic, n); err != nil {
 			return s, err
 		}
