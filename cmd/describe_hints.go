@@ -6,20 +6,25 @@ import (
 
 // hint is the next step for a group, "" for none.
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
-	if hint := g.mending(shot, grp, sc); hint != "" {
-		return hint
-	}
-	ones := 0
-	for _, r := range grp.Rows {
-		switch offsets.Judge(r.Committed, r.Range, shot.Origin.Cluster).Lag {
+	ones, read, fine := 0, true, true
+	for i := range grp.Rows {
+		j := offsets.JudgeRow(&grp.Rows[i], shot.Origin.Cluster, grp.Store != nil)
+		n, _ := j.Unprocessed()
+		fine = fine && j.Healthy() && n <= 0
+		switch j.Committed.Lag {
 		case 1:
 			ones++
 		case 0, offsets.None:
 		default:
-			return "" // there are records to be read
+			read = false // there are records to be read
 		}
 	}
-	if ones == 0 {
+	if !fine {
+		if hint := g.mending(shot, grp, sc); hint != "" {
+			return hint
+		}
+	}
+	if ones == 0 || !read {
 		return ""
 	}
 	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"

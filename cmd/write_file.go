@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -15,7 +16,10 @@ import (
 // does, sees the old one or the new.
 func (g *global) write(path string, view func(output.Stream) error) error {
 	if path == "" {
-		return view(g.out())
+		out := g.out()
+		b := bufio.NewWriterSize(out.W, 64<<10) // many groups are many small pieces
+		out.W = b
+		return errors.Join(view(out), b.Flush())
 	}
 	var b bytes.Buffer
 	if err := view(output.Plain(&b)); err != nil {

@@ -70,19 +70,37 @@ func (g Group) places() []Place {
 // Forecast says what a restart of the group would do: from the store if one is named, from the commits, and as a new group; for
 // each first apart from any policy, then under each policy.
 func Forecast(g Group, cluster string) []Outcome {
+	policies := [...]Policy{PolicyApart, PolicyEarliest, PolicyLatest, PolicyNone}
+	places := g.places()
 	var all []Outcome
-	for _, from := range g.places() {
-		for _, policy := range []Policy{PolicyApart, PolicyEarliest, PolicyLatest, PolicyNone} {
+	for _, from := range places {
+		for _, policy := range policies {
 			all = append(all, Outcome{From: from, Policy: policy})
 		}
 	}
 	for i := range g.Rows {
 		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
-		for k := range all {
-			all[k].add(&j)
+		for n, from := range places {
+			under := all[n*len(policies) : (n+1)*len(policies)]
+			one := Outcome{From: from}
+			one.add(&j)
+			for k := range under {
+				if one.Decided() || one.Jumps > 0 {
+					under[k].add(&j)
+				} else { // most partitions: no policy has a say
+					under[k].plus(&one)
+				}
+			}
 		}
 	}
 	return all
+}
+
+// plus adds what another outcome counts, of partitions in which no policy has a say.
+func (o *Outcome) plus(a *Outcome) {
+	o.Expired, o.Unprocessed, o.Readable = o.Expired+a.Expired, o.Unprocessed+a.Unprocessed, o.Readable+a.Readable
+	o.Repeats, o.Reads = o.Repeats+a.Repeats, o.Reads+a.Reads
+	o.Waits, o.Uncounted, o.Unsure = o.Waits+a.Waits, o.Uncounted+a.Uncounted, o.Unsure+a.Unsure
 }
 
 // Forecast says of one partition what Forecast says of the group: from each place apart from any policy where that is all there is

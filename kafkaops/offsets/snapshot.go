@@ -181,8 +181,9 @@ func (g Group) Touched() bool {
 func (s Snapshot) High() []Key {
 	keys := map[Key]bool{}
 	for _, g := range s.Groups {
-		for _, r := range g.Rows {
-			if Judge(r.Committed, r.Range, s.Origin.Cluster).Condition == High || Judge(r.Stored, r.Range, s.Origin.Cluster).Condition == High {
+		for i := range g.Rows {
+			r := &g.Rows[i]
+			if judge(&r.Committed, &r.Range, s.Origin.Cluster).Condition == High || judge(&r.Stored, &r.Range, s.Origin.Cluster).Condition == High {
 				keys[r.Key] = true
 			}
 		}
