@@ -52,6 +52,8 @@ that the lag of a job that has read everything may stay at 1.
 With --time, BEHIND is the age of the next record, and EXPIRES-IN how long retention leaves it at least, both of the smaller of
 stored and committed. What cannot be told is -, and -o wide says why.
 
+With --watch it looks again and again, and marks what has changed; Ctrl-C ends it.
+
 Exit status: 0; 10 a check is not met; 3 something could not be read, the rest is shown; 5 nothing could be; 1 no such group.`,
 		Example: `  gtoffset describe
   gtoffset describe -g billing -s /var/lib/billing/offsets
