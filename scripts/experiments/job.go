@@ -199,6 +199,12 @@ func (j *job) drained(ends map[int32]int64) bool {
 	return true
 }
 
+// onSchedule says whether the last two batches ended before the next one's time had come. The lock is held.
+func (j *job) onSchedule(interval time.Duration) bool {
+	n := len(j.batches)
+	return n >= 2 && j.batches[n-2].ended < interval && j.batches[n-1].ended < interval
+}
+
 // finish ends the job gracefully: it finishes the batch that it is at, and those that wait already.
 func (j *job) finish(ctx context.Context) error {
 	if err := j.input.Close(); err != nil {

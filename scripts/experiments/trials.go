@@ -47,7 +47,7 @@ func batches(n int) moment {
 // errBehind says that a trial was none: the machine was too busy for it.
 var errBehind = errors.New("the job was behind its schedule, or at the end of the topic: the machine is too busy for this experiment")
 
-// onTime is when so many batches are finished, and the last of them before the next one's time had come.
+// onTime is when the job keeps its schedule, after so many batches at least.
 func onTime(n int, interval time.Duration) moment {
 	return func(ctx context.Context, l *lab, p place, j *job) error {
 		ends, err := l.ends(ctx, p.topic)
@@ -56,9 +56,8 @@ func onTime(n int, interval time.Duration) moment {
 		}
 		late := false
 		err = j.until(ctx, "keeps its schedule", func() bool {
-			done := len(j.batches)
 			late = j.drained(ends)
-			return late || done >= n && j.batches[done-1].ended < interval
+			return late || len(j.batches) >= n && j.onSchedule(interval)
 		})
 		if err == nil && late {
 			return errBehind
@@ -184,7 +183,7 @@ func (l *lab) kept(ctx context.Context, t trial, p place, j *job) error {
 	if err != nil {
 		return err
 	}
-	if j.drained(ends) || j.batches[len(j.batches)-1].ended > t.interval {
+	if j.drained(ends) || !j.onSchedule(t.interval) {
 		return errBehind
 	}
 	return nil
