@@ -68,7 +68,7 @@ func TestPageHasEveryTrial(t *testing.T) {
 			t.Errorf("experiment 4: got %d trials, want the %d of the program, among them batches of %d, %s", len(got), len(replayTrials(false)), want.limit, want.stop)
 		}
 	}
-	if len(r["3c"].Ranges) != 2 || len(r["5"].Saves) < 2 || len(r["5"].Flows) != 2 {
+	if len(r["3c"].Ranges) != 2 || len(r["5"].Saves) != 2+len(services()) || len(r["5"].Flows) != 2 {
 		t.Errorf("experiments 3c and 5: got %+v and %+v, want a low and a high file, and what saves cost", r["3c"], r["5"])
 	}
 	for _, e := range experiments() {
