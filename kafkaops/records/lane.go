@@ -32,13 +32,13 @@ type lane struct {
 
 // Sizes of a fetch. What is best on a fast line is small enough for the caches; a slow line needs more in flight.
 const (
-	partBytes    = 1 << 20
-	partBytesFar = 4 << 20
-	fetchParts   = 8 // a fetch is as large as this many full partitions
+	partBytes    = 4 << 20
+	partBytesFar = 8 << 20
+	fetchParts   = 2 // a fetch is as large as this many full partitions
 	leastFetch   = 64 << 10
 	maxBatch     = 256 << 20
-	farWait      = 4 * time.Millisecond // until an answer begins, which then comes in less than half of that
-	farTimes     = 3                    // a busy broker may be late once
+	farWait      = time.Millisecond // until an answer begins, which then comes in less than that
+	farTimes     = 3                // a busy broker may be late once
 )
 
 // fetchWait is how long a broker waits for records where there are none; silence is how much longer its answer may take.
@@ -267,7 +267,7 @@ func (l *lane) grow(full bool) {
 		return
 	}
 	l.far++
-	if waited := l.link.Waited(); waited < farWait || waited*3 < l.took*2 {
+	if waited := l.link.Waited(); waited < farWait || waited*2 < l.took {
 		l.far = 0
 	}
 	if l.far >= farTimes {
