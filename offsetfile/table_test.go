@@ -161,7 +161,8 @@ func (c *client) ask(ctx context.Context, q question) (a answer, err error) {
 			return a, err
 		}
 	}
-	defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
+	conn := c.conn
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	if deadline, ok := ctx.Deadline(); ok {
 		err = c.conn.SetDeadline(deadline)
 	}

@@ -38,7 +38,7 @@ const (
 	leastFetch   = 64 << 10
 	maxBatch     = 256 << 20
 	farWait      = time.Millisecond // until an answer begins, which then comes in less than that
-	farTimes     = 3                // a busy broker may be late once
+	farTimes     = 2                // a busy broker may be late once
 )
 
 // fetchWait is how long a broker waits for records where there are none; silence is how much longer its answer may take.

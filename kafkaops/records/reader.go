@@ -24,7 +24,7 @@ type Range struct {
 // Options says how to read. The zero value is ready.
 type Options struct {
 	Committed bool          // read_committed: nothing of transactions that are open or were aborted
-	Memory    int           // bytes of fetched records that are held at one time; 0: 64 MiB
+	Memory    int           // bytes of fetched records that are held at one time; 0: 96 MiB
 	Patience  time.Duration // how long a partition without an answer is tried for; 0: one minute
 	Log       *slog.Logger  // moves and retries; nil: none
 
@@ -41,7 +41,7 @@ type Leader struct {
 }
 
 const (
-	defaultMemory   = 64 << 20
+	defaultMemory   = 96 << 20
 	defaultPatience = time.Minute
 )
 
