@@ -273,11 +273,17 @@ type answers struct {
 	consumer *kmsg.ConsumerGroupDescribeResponseGroup
 	share    *kmsg.ShareGroupDescribeResponseGroup
 	streams  *kmsg.StreamsGroupDescribeResponseGroup
-	others   bool // the broker knows share and streams groups, and has not been asked about them
+	others   []offsets.GroupType // the newer kinds that the broker knows, of which it has not been asked yet
 }
 
-// at reads groups at their coordinator: commits and descriptions in one exchange, and a second one where neither of the two
-// older kinds fits. It returns those that should be asked again after a fresh look for their coordinator.
+// named says that a description fits the group.
+func (a *answers) named() bool {
+	return a.consumer != nil && a.consumer.ErrorCode == 0 || a.share != nil && a.share.ErrorCode == 0 || a.streams != nil && a.streams.ErrorCode == 0 ||
+		a.classic != nil && a.classic.ErrorCode != wire.CodeGroupNotFound && a.classic.State != "Dead"
+}
+
+// at reads groups at their coordinator: commits and descriptions in one exchange, and one more for each newer kind while none
+// fits. It returns those that should be asked again after a fresh look for their coordinator.
 func (r *reading) at(ctx context.Context, node int32, ids []string) (again []string) {
 	perGroup := 64
 	for name, ps := range r.topics {
@@ -288,18 +294,14 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 		for _, id := range part {
 			got[id] = new(answers)
 		}
-		err := r.ask(ctx, node, part, got, false)
-		if err == nil {
-			var left []string
-			for _, id := range part {
+		err := r.ask(ctx, node, part, got, "")
+		for _, kind := range []offsets.GroupType{offsets.Share, offsets.Streams} {
+			left := slices.DeleteFunc(slices.Clone(part), func(id string) bool {
 				a := got[id]
-				none := a.consumer == nil || a.consumer.ErrorCode != 0
-				if a.others && none && a.classic != nil && (a.classic.ErrorCode == wire.CodeGroupNotFound || a.classic.State == "Dead") {
-					left = append(left, id)
-				}
-			}
-			if len(left) > 0 {
-				err = r.ask(ctx, node, left, got, true)
+				return a.classic == nil || a.named() || !slices.Contains(a.others, kind)
+			})
+			if err == nil && len(left) > 0 {
+				err = r.ask(ctx, node, left, got, kind)
 			}
 		}
 		r.mu.Lock()
@@ -325,13 +327,21 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 	return again
 }
 
-// ask runs one exchange with a coordinator and sorts the answers by group.
-func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[string]*answers, others bool) error {
-	fetches, can := 0, false
+// ask runs one exchange with a coordinator and sorts the answers by group: commits and what is likely to fit, or one newer kind only.
+func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[string]*answers, only offsets.GroupType) error {
+	first := only == ""
+	fetches := 0
+	var others []offsets.GroupType
 	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
 		var all []kmsg.Request
-		can = v.Has(wire.ShareGroupDescribe) || v.Has(wire.StreamsGroupDescribe)
-		if !others {
+		if first {
+			others = nil
+			if v.Has(wire.ShareGroupDescribe) {
+				others = append(others, offsets.Share)
+			}
+			if v.Has(wire.StreamsGroupDescribe) {
+				others = append(others, offsets.Streams)
+			}
 			f, err := fetchOffsets(v, ids, r.topics)
 			if err != nil {
 				return nil, err
@@ -341,10 +351,12 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 		kinds := map[offsets.GroupType][]string{}
 		for _, id := range ids {
 			t := r.hints[id].Type
-			if t == offsets.Simple {
+			switch {
+			case !first:
+				t = only
+			case t == offsets.Simple:
 				t = offsets.Classic
-			}
-			if t == "" {
+			case t == "":
 				t = offsets.TypeUnknown
 			}
 			kinds[t] = append(kinds[t], id)
@@ -360,32 +372,24 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 		}
 		dg, cg := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrConsumerGroupDescribeRequest()
 		sg, st := kmsg.NewPtrShareGroupDescribeRequest(), kmsg.NewPtrStreamsGroupDescribeRequest()
-		var ask [4][]string
-		if !others {
-			ask[0] = append(slices.Clone(kinds[offsets.Classic]), unknown...)
-			ask[1] = append(slices.Clone(kinds[offsets.Consumer]), unknown...)
-			ask[2], ask[3] = kinds[offsets.Share], kinds[offsets.Streams]
-		} else {
-			ask[2], ask[3] = ids, ids
-		}
 		return all, errors.Join(
-			add(dg, func(ids []string) { dg.Groups = ids }, ask[0]),
-			add(cg, func(ids []string) { cg.Groups = ids }, ask[1]),
-			add(sg, func(ids []string) { sg.GroupIDs = ids }, ask[2]),
-			add(st, func(ids []string) { st.Groups = ids }, ask[3]))
+			add(dg, func(ids []string) { dg.Groups = ids }, append(slices.Clone(kinds[offsets.Classic]), unknown...)),
+			add(cg, func(ids []string) { cg.Groups = ids }, append(slices.Clone(kinds[offsets.Consumer]), unknown...)),
+			add(sg, func(ids []string) { sg.GroupIDs = ids }, kinds[offsets.Share]),
+			add(st, func(ids []string) { st.Groups = ids }, kinds[offsets.Streams]))
 	})
 	if err != nil {
 		return err
 	}
-	if !others {
+	if first {
 		for id, f := range readOffsets(ids, list[:fetches]) {
 			if a := got[id]; a != nil {
 				a.fetched = f
 			}
 		}
-	}
-	for _, id := range ids {
-		got[id].others = can && !others
+		for _, id := range ids {
+			got[id].others = others
+		}
 	}
 	for _, a := range list {
 		switch r := a.(type) {

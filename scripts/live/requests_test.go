@@ -114,7 +114,7 @@ func TestRequests(t *testing.T) {
 		kind       live.Kind
 		partitions int
 		limit      int
-	}{{live.Classic, 12, 15}, {live.Classic, 1000, 15}, {live.Consumer, 12, 15}, {live.Consumer, 1000, 15}, {live.Share, 12, 18}} {
+	}{{live.Classic, 12, 15}, {live.Classic, 1000, 15}, {live.Consumer, 12, 15}, {live.Consumer, 1000, 15}, {live.Share, 12, 17}} {
 		group := name(t, fmt.Sprint(m.kind, "-", m.partitions))
 		var opts []kgo.Opt
 		if m.kind != live.Share {

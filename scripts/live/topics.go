@@ -42,10 +42,19 @@ func request[T kmsg.Response](ctx context.Context, c *Cluster, q kmsg.Request) (
 // CreateTopic makes a topic with a copy on up to three brokers, and returns when every broker names a leader for every
 // partition. Configs are key=value.
 func (c *Cluster) CreateTopic(ctx context.Context, topic string, partitions int, configs ...string) error {
+	return c.createTopic(ctx, topic, partitions, min(3, len(c.nodes)), configs)
+}
+
+// CreateThinTopic is CreateTopic without copies: thousands of partitions are soon there.
+func (c *Cluster) CreateThinTopic(ctx context.Context, topic string, partitions int) error {
+	return c.createTopic(ctx, topic, partitions, 1, nil)
+}
+
+func (c *Cluster) createTopic(ctx context.Context, topic string, partitions, copies int, configs []string) error {
 	q := kmsg.NewPtrCreateTopicsRequest()
 	q.TimeoutMillis = 30_000
 	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), int16(min(3, len(c.nodes)))
+	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, int32(partitions), int16(copies)
 	for _, line := range configs {
 		key, value, _ := strings.Cut(line, "=")
 		s := kmsg.NewCreateTopicsRequestTopicConfig()

@@ -239,7 +239,7 @@ func cost(ctx context.Context, command bench.Command) (requests int, memory int6
 func fill(ctx context.Context, c *live.Cluster, s subject) error {
 	for i := range s.topics {
 		topic := fmt.Sprintf("%s-%d", s.group, i)
-		if err := c.CreateTopic(ctx, topic, s.partitions); err != nil {
+		if err := c.CreateThinTopic(ctx, topic, s.partitions); err != nil {
 			return err
 		}
 		if err := c.Produce(ctx, topic, 20); err != nil {

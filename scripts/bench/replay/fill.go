@@ -9,10 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/records"
 	"gtoffset/scripts/live"
@@ -32,7 +28,7 @@ func fill(ctx context.Context, c *live.Cluster, l load) error {
 	if i < 0 {
 		return fmt.Errorf("no such codec: %q", l.codec)
 	}
-	if err := create(ctx, c, l.topic); err != nil {
+	if err := c.CreateThinTopic(ctx, l.topic, partitions); err != nil {
 		return err
 	}
 	k := kafkaops.New(kafkaops.Config{Bootstrap: strings.Split(c.Bootstrap(), ",")})
@@ -59,22 +55,4 @@ func fill(ctx context.Context, c *live.Cluster, l load) error {
 		}
 	}
 	return p.Flush(ctx)
-}
-
-func create(ctx context.Context, c *live.Cluster, topic string) error {
-	one, err := kgo.NewClient(kgo.SeedBrokers(strings.Split(c.Bootstrap(), ",")...))
-	if err != nil {
-		return err
-	}
-	defer one.Close()
-	q := kmsg.NewPtrCreateTopicsRequest()
-	q.TimeoutMillis = 30_000
-	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = topic, partitions, 1
-	q.Topics = append(q.Topics, t)
-	answer, err := one.Request(ctx, q)
-	if err != nil {
-		return err
-	}
-	return kerr.ErrorForCode(answer.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode)
 }
