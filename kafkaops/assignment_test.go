@@ -45,6 +45,7 @@ func TestDecodeAssignment(t *testing.T) {
 	}
 }
 
+// FuzzDecodeAssignment reads what a member of a group says is assigned to it.
 func FuzzDecodeAssignment(f *testing.F) {
 	f.Add(assignment(nil))
 	f.Add([]byte{0, 0, 0, 0, 0, 1, 0, 1, 'a', 0x7f, 0xff, 0xff, 0xff})

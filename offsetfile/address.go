@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/url"
@@ -185,18 +186,38 @@ func (a *Address) findSecrets() error {
 	case a.params.Has("password"):
 		a.Password = a.Secret("password")
 	case file != "":
-		data, err := os.ReadFile(file)
+		password, err := passwordOf(file)
 		if err != nil {
-			return a.Errorf("parameter password-file", "%v", err)
+			return a.Errorf("parameter password-file", "%w", err)
 		}
-		a.Password = strings.TrimRight(string(data), "\r\n")
-		if a.Password == "" {
-			return a.Errorf("parameter password-file", "%s is empty", file)
-		}
+		a.Password = password
 	case given == 0:
 		a.Password = a.getenv(PasswordVariable)
 	}
 	return nil
+}
+
+// mostPassword is how many bytes a file with a password may have.
+const mostPassword = 64 << 10
+
+// passwordOf reads the password that a file holds, without the end of its line.
+func passwordOf(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostPassword+1))
+	password := strings.TrimRight(string(data), "\r\n")
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > mostPassword:
+		return "", fmt.Errorf("%s is larger than 64 KiB: it holds no password", file)
+	case password == "":
+		return "", fmt.Errorf("%s is empty", file)
+	}
+	return password, nil
 }
 
 // variable resolves $VARIABLE. Anything else is a literal secret, which is refused.

@@ -134,7 +134,7 @@ func TestAddressParameters(t *testing.T) {
 	}
 }
 
-// Whatever the text is, what may be a password in it is not shown.
+// FuzzHidePassword hides what may be a password in any text.
 func FuzzHidePassword(f *testing.F) {
 	for _, s := range []string{"h/0", "h:7/0?key=x", "@h", "h,i/p?a=b", "h/a@b"} {
 		f.Add(s)

@@ -66,14 +66,16 @@ type line struct {
 type Document struct {
 	headered bool
 	lines    []line
-	index    map[int32]int // partition → line
-	highest  int32         // largest partition, offsets.None if there is none
+	index    map[int32]int  // partition → line
+	heads    map[string]int // header → line
+	highest  int32          // largest partition, offsets.None if there is none
 }
 
 // New returns an empty document in the headered form.
 func New(group, topic string) *Document {
-	d := &Document{headered: true, index: map[int32]int{}, highest: offsets.None}
-	d.lines = []line{{text: magic, kind: header, name: headerMagic, value: "1"}}
+	d := newBare()
+	d.headered = true
+	d.insert(0, line{text: magic, kind: header, name: headerMagic, value: "1"})
 	d.setHeader(headerGroup, group)
 	d.setHeader(headerTopic, topic)
 	d.seal()
@@ -81,7 +83,9 @@ func New(group, topic string) *Document {
 }
 
 // newBare returns an empty document in the bare form. It is no valid file before it has an entry.
-func newBare() *Document { return &Document{index: map[int32]int{}, highest: offsets.None} }
+func newBare() *Document {
+	return &Document{index: map[int32]int{}, heads: map[string]int{}, highest: offsets.None}
+}
 
 // Headered reports whether the file has headers and a count of its entries, and so can prove that it is whole. A bare one has
 // lines of partition and offset only.
@@ -209,8 +213,7 @@ func (d *Document) Upgrade(group, topic string) {
 		return
 	}
 	up := New(group, topic)
-	end := len(up.lines) - 1 // before the count
-	up.lines = up.lines[:end]
+	up.remove(len(up.lines) - 1) // the count
 	for _, l := range d.lines {
 		if l.kind == entry {
 			l.crlf = false
@@ -247,21 +250,10 @@ func (d *Document) header(name string) string {
 	return ""
 }
 
-// headerLine finds a header, -1 if there is none. Headers that have a meaning are looked for once or twice a document, and
-// stand at its beginning; the count stands at its end.
+// headerLine finds a header that has a meaning, -1 if there is none.
 func (d *Document) headerLine(name string) int {
-	if name == headerEntries {
-		for i := len(d.lines) - 1; i >= 0 && d.lines[i].kind != entry; i-- {
-			if d.lines[i].kind == header && d.lines[i].name == name {
-				return i
-			}
-		}
-		return -1
-	}
-	for i := range d.lines {
-		if d.lines[i].kind == header && d.lines[i].name == name {
-			return i
-		}
+	if i, ok := d.heads[name]; ok {
+		return i
 	}
 	return -1
 }
@@ -297,7 +289,7 @@ func (d *Document) seal() {
 		}
 		return
 	}
-	d.lines = append(d.lines, line{text: headerText(headerEntries, n), crlf: d.crlf(), kind: header, name: headerEntries, value: n})
+	d.insert(len(d.lines), line{text: headerText(headerEntries, n), crlf: d.crlf(), kind: header, name: headerEntries, value: n})
 }
 
 // insertionPoint is the line before which a new partition goes: after the line of the nearest lower partition, or before the
@@ -341,7 +333,8 @@ func (d *Document) insert(at int, l line) {
 }
 
 func (d *Document) remove(at int) {
-	if l := d.lines[at]; l.kind == entry {
+	switch l := d.lines[at]; l.kind {
+	case entry:
 		delete(d.index, l.entry.Partition)
 		if l.entry.Partition == d.highest {
 			d.highest = offsets.None
@@ -349,16 +342,22 @@ func (d *Document) remove(at int) {
 				d.highest = max(d.highest, p)
 			}
 		}
+	case header:
+		delete(d.heads, l.name)
 	}
 	d.lines = append(d.lines[:at], d.lines[at+1:]...)
 	d.reindex(at)
 }
 
+// reindex notes where the lines are, from one on.
 func (d *Document) reindex(from int) {
 	for i := from; i < len(d.lines); i++ {
-		if d.lines[i].kind == entry {
-			d.index[d.lines[i].entry.Partition] = i
-			d.highest = max(d.highest, d.lines[i].entry.Partition)
+		switch l := &d.lines[i]; l.kind {
+		case entry:
+			d.index[l.entry.Partition] = i
+			d.highest = max(d.highest, l.entry.Partition)
+		case header:
+			d.heads[l.name] = i
 		}
 	}
 }

@@ -400,6 +400,7 @@ func TestCutFiles(t *testing.T) {
 	})
 }
 
+// FuzzParse reads a gtoffset file, salvages and changes it, and writes it back byte by byte.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		good, "0 5\n1 6\n", "0 5\r\n\r\n1 6\r\n", "# gtoffset 2\n", "# gtoffset 1\n# entries 0\n", "\x00\x00", "0 15",

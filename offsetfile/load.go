@@ -262,7 +262,12 @@ func lost(doc *Document, problems []Problem) string {
 		return ""
 	}
 	slices.Sort(partitions)
-	return ", lost partition " + strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Compact(partitions)), " ", ", "), "[]")
+	partitions = slices.Compact(partitions)
+	more := ""
+	if n := len(partitions) - shown; n > 0 {
+		partitions, more = partitions[:shown], fmt.Sprintf(" and %d more", n)
+	}
+	return ", lost partition " + strings.Trim(strings.ReplaceAll(fmt.Sprint(partitions), " ", ", "), "[]") + more
 }
 
 // look tells what is at a path. Links are followed; one that leads nowhere is not the same as nothing.

@@ -18,6 +18,13 @@ var ErrEmpty = errors.New("the file is empty (0 bytes), probably after a crash")
 // ErrTooLarge is a file over MaxSize. It cannot be salvaged.
 var ErrTooLarge = errors.New("the file is larger than 64 MiB")
 
+// mostLines is how many lines a file may have: Kafka has no topic of a million partitions. What is refused beyond it would take
+// some hundred bytes of memory for each byte of a file.
+const mostLines = 1<<20 + 64
+
+// ErrTooManyLines is a file of more lines than any topic needs. It cannot be salvaged.
+var ErrTooManyLines = errors.New("the file has more than 1,048,640 lines")
+
 // VersionError is a file of another version of the format. It cannot be salvaged.
 type VersionError struct{ Version string }
 
@@ -27,16 +34,20 @@ func (e *VersionError) Error() string {
 
 // Problem is one thing that is wrong in a file.
 type Problem struct {
-	Line      int   // counted from 1; 0 for the file as a whole
-	Partition int32 // whose entry is lost by it, offsets.None if that cannot be told
-	Reason    string
+	Line      int    // counted from 1; 0 for the file as a whole
+	Partition int32  // whose entry is lost by it, offsets.None if that cannot be told
+	Reason    string // of the first ones; of the many after them, only that there is something wrong
 }
 
 // DamageError is a file that cannot be trusted, with all that is wrong in it, by line.
 type DamageError struct{ Problems []Problem }
 
-// shown is how many problems a message spells out; of the rest it names the lines.
-const shown = 50
+// shown is how many problems a message spells out; of the rest it names the lines. A few more are worded: what is found when the file
+// has been read, and belongs among the first.
+const (
+	shown   = 50
+	spelled = 2 * shown
+)
 
 func (e *DamageError) Error() string {
 	var b strings.Builder
@@ -56,10 +67,13 @@ func (e *DamageError) Error() string {
 	return b.String()
 }
 
-// lineRanges writes line numbers as 3, 5-9, 12.
+// lineRanges writes line numbers as 3, 5-9, 12; of very many, the first ones.
 func lineRanges(problems []Problem) string {
 	var parts []string
 	for i := 0; i < len(problems); {
+		if len(parts) == shown {
+			return strings.Join(parts, ", ") + " and on"
+		}
 		from := problems[i].Line
 		to := from
 		for i++; i < len(problems) && problems[i].Line <= to+1; i++ {
@@ -74,8 +88,8 @@ func lineRanges(problems []Problem) string {
 	return strings.Join(parts, ", ")
 }
 
-// Parse reads a file that is whole, as far as its form can prove it. The error is ErrEmpty, ErrTooLarge, a *VersionError or a
-// *DamageError, which lists every bad line.
+// Parse reads a file that is whole, as far as its form can prove it. The error is ErrEmpty, ErrTooLarge, ErrTooManyLines, a
+// *VersionError or a *DamageError, which lists every bad line.
 func Parse(b []byte) (*Document, error) {
 	d, problems, err := parse(b)
 	if err != nil {
@@ -88,8 +102,8 @@ func Parse(b []byte) (*Document, error) {
 }
 
 // Salvage reads the whole lines of a damaged file, and tells what is lost. A partition with lines that differ is lost, and so
-// is everything after the count of entries: it may be the rest of an older, longer file. The error is ErrEmpty, ErrTooLarge or
-// a *VersionError: then there is nothing to salvage. Bytes of the document are whole again.
+// is everything after the count of entries: it may be the rest of an older, longer file. The error is ErrEmpty, ErrTooLarge,
+// ErrTooManyLines or a *VersionError: then there is nothing to salvage. Bytes of the document are whole again.
 func Salvage(b []byte) (*Document, []Problem, error) {
 	d, problems, err := parse(b)
 	if err != nil {
@@ -139,8 +153,11 @@ func parse(b []byte) (*Document, []Problem, error) {
 		return nil, nil, ErrTooLarge
 	}
 	n := bytes.Count(b, []byte{'\n'})
+	if n > mostLines {
+		return nil, nil, ErrTooManyLines
+	}
 	p := parser{
-		doc:     &Document{lines: make([]line, 0, n+1), index: make(map[int32]int, n), highest: offsets.None},
+		doc:     &Document{lines: make([]line, 0, n+1), index: make(map[int32]int, n), heads: map[string]int{}, highest: offsets.None},
 		nul:     bytes.IndexByte(b, 0) >= 0,
 		numbers: make([]int, 0, n+1),
 		lost:    map[int32]bool{},
@@ -149,7 +166,7 @@ func parse(b []byte) (*Document, []Problem, error) {
 		p.line = 1
 		p.bad(offsets.None, "UTF-16 text: save the file as UTF-8")
 		p.doc.headered = true
-		p.doc.lines = []line{{text: magic, kind: header, name: headerMagic, value: "1"}}
+		p.doc.insert(0, line{text: magic, kind: header, name: headerMagic, value: "1"})
 		return p.doc, p.problems, nil
 	}
 	text := string(b)
@@ -171,7 +188,11 @@ func parse(b []byte) (*Document, []Problem, error) {
 }
 
 func (p *parser) bad(partition int32, format string, args ...any) {
-	p.problems = append(p.problems, Problem{Line: p.line, Partition: partition, Reason: fmt.Sprintf(format, args...)})
+	reason := "it is damaged, too"
+	if len(p.problems) < spelled || p.line == 0 || p.line == p.sealed {
+		reason = fmt.Sprintf(format, args...)
+	}
+	p.problems = append(p.problems, Problem{Line: p.line, Partition: partition, Reason: reason})
 }
 
 // take reads one line. whole is false for a last line without line end.
@@ -257,6 +278,9 @@ func (p *parser) takeHeader(l line) error {
 }
 
 func (p *parser) keep(l line) {
+	if l.kind == header {
+		p.doc.heads[l.name] = len(p.doc.lines)
+	}
 	p.doc.lines = append(p.doc.lines, l)
 	p.numbers = append(p.numbers, p.line)
 }
@@ -288,6 +312,7 @@ func (p *parser) finish() {
 	if len(p.lost) > 0 {
 		d.lines = slices.DeleteFunc(d.lines, func(l line) bool { return l.kind == entry && p.lost[l.entry.Partition] })
 		clear(d.index)
+		clear(d.heads)
 		d.highest = offsets.None
 		d.reindex(0)
 	}
@@ -303,6 +328,7 @@ func (p *parser) finish() {
 			p.bad(offsets.None, "there is nothing in it but blank lines")
 		}
 		d.headered, d.lines = true, nil // nothing is left of a form to keep
+		clear(d.heads)
 	}
 	if d.headered && d.headerLine(headerMagic) < 0 {
 		d.insert(0, line{text: magic, crlf: d.crlf(), kind: header, name: headerMagic, value: "1"})

@@ -98,6 +98,7 @@ func TestEncodeIsOneToOne(t *testing.T) {
 	})
 }
 
+// FuzzDecode takes the name of a folder for that of a group or topic.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{"a%3Ab", "%2E", "a b", "%~", "%"} {
 		f.Add(seed)

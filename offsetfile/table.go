@@ -347,7 +347,7 @@ func (w *tableWriter) write(ctx context.Context, s *tableSave) {
 				some[i] = s.edits[j]
 			}
 			err := store.table.Write(ctx, w.group, some)
-			if IsAway(err) {
+			if unanswered := IsAway(err) || errors.Is(err, context.Canceled); unanswered {
 				doubt = doubt || !neverSent(err)
 				return err
 			}
@@ -360,7 +360,7 @@ func (w *tableWriter) write(ctx context.Context, s *tableSave) {
 					failed = err
 				}
 				switch {
-				case IsAway(failed): // this edit alone, where each is a request
+				case IsAway(failed), errors.Is(failed, context.Canceled): // this edit alone, where each is a request
 					doubt, again = true, failed
 					left = append(left, j)
 				case doubt && errors.Is(failed, ErrChanged): // by us, perhaps: it is looked up

@@ -153,6 +153,7 @@ func TestRecordsWithoutAllocation(t *testing.T) {
 	}
 }
 
+// FuzzRecordTemplate reads a template of replay --format, and writes a record by it.
 func FuzzRecordTemplate(f *testing.F) {
 	for _, s := range []string{`%t %p %o\n`, `\x4`, `\xg`, `\`, `%`, `\777`, "%h%R"} {
 		f.Add(s)

@@ -59,7 +59,7 @@ const (
 	Present                    // Entry.Offset is valid
 	Empty                      // the place exists but holds nothing at all (a file of zero bytes)
 	Damaged                    // the place holds something that cannot be trusted
-	WrongType                  // something else is there (a folder, a device)
+	WrongType                  // something else is there (a folder, a device, a list in the place of a hash)
 	Denied                     // it may be there, but we may not read it
 	Unreadable                 // it could not be read: service away, input/output error
 )

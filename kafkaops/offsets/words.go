@@ -150,7 +150,7 @@ func (p Presence) String() string {
 	case Damaged:
 		return "damaged"
 	case WrongType:
-		return "not a file"
+		return "of the wrong kind"
 	case Denied:
 		return "not permitted"
 	case Unreadable:

@@ -439,7 +439,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// FuzzWalker: no input panics or loops, records come in order and within the range, and the walk ends where it should.
+// FuzzWalker walks the record batches of a fetch, of both formats and every codec: in order, within the range, and to its end.
 func FuzzWalker(f *testing.F) {
 	for _, codec := range codecs {
 		f.Add(slices.Concat(batch{base: 3, codec: codec, rs: plain(3, 3)}.bytes(f), batch{base: 9, last: 12}.bytes(f)), int64(4), int64(11), int64(0), true)

@@ -93,6 +93,7 @@ func TestSkipTags(t *testing.T) {
 	}
 }
 
+// FuzzReadAnswer decodes one answer to any of our requests, in any version.
 func FuzzReadAnswer(f *testing.F) {
 	q := metadata12()
 	f.Add(frame(7, append([]byte{0}, q.ResponseKind().AppendTo(nil)...)), int16(3), int16(12))

@@ -20,7 +20,7 @@ func (r *reading) readFile() error {
 		r.cause = err
 		for _, p := range damage.Problems {
 			reason := p.Reason
-			if strings.Contains(reason, "negative") {
+			if len(r.problems) < kept && strings.Contains(reason, "negative") {
 				reason += markerHint(r.text, p.Line)
 			}
 			r.bad(p.Line, "", "%s", reason)

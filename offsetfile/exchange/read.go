@@ -23,11 +23,14 @@ type Options struct {
 
 // ReadFrom reads all of r, if that is not more than MaxSize, as Read does.
 func ReadFrom(r io.Reader, o Options) (Document, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
-	if err != nil {
+	text, err := readAll(r)
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return Document{}, err
+	case err != nil:
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
-	return Read(data, o)
+	return read(text, o)
 }
 
 // Read reads a document. The error is ErrEmpty, ErrTooLarge, an *EncodingError, an *UnknownError, an *AmbiguousError or a
@@ -37,37 +40,41 @@ func Read(data []byte, o Options) (Document, error) {
 	if len(data) > MaxSize {
 		return Document{}, ErrTooLarge
 	}
-	text, err := decode(data)
+	return read(string(data), o)
+}
+
+func read(text string, o Options) (Document, error) {
+	text, err := decode(text)
 	if err != nil {
 		return Document{}, err
 	}
 	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}}
 	r.doc.Kind = Export
-	read := r.readText
+	take := r.readText
 	if first := text[len(text)-len(strings.TrimLeft(text, " \t\r\n")):]; o.As == "" && (first[0] == '{' || first[0] == '[') && !looksKafkaCSV(first) {
-		read = r.readTree
+		take = r.readTree
 	}
 	switch o.As {
 	case JSON, Yelp, KCL, Spark:
-		read = r.readTree
+		take = r.readTree
 	case YAML:
-		read = r.readYAML
+		take = r.readYAML
 	}
-	if err := read(); err != nil {
+	if err := take(); err != nil {
 		return Document{}, err
 	}
 	return r.finish()
 }
 
 // decode returns the text without a byte-order mark, or says why it is none.
-func decode(data []byte) (string, error) {
-	has := func(s string) bool { return len(data) >= len(s) && string(data[:len(s)]) == s }
+func decode(text string) (string, error) {
+	has := func(s string) bool { return strings.HasPrefix(text, s) }
 	nul := func(pattern string) bool { // where there are NUL bytes, of the first ones
-		if len(data) < len(pattern) {
+		if len(text) < len(pattern) {
 			return false
 		}
 		for i := range len(pattern) {
-			if (data[i] == 0) != (pattern[i] == '0') {
+			if (text[i] == 0) != (pattern[i] == '0') {
 				return false
 			}
 		}
@@ -87,10 +94,7 @@ func decode(data []byte) (string, error) {
 	case has("PK\x03\x04"):
 		return "", &EncodingError{"a zip archive, as spreadsheets and office programs save"}
 	}
-	if has("\ufeff") {
-		data = data[3:]
-	}
-	text := string(data)
+	text = strings.TrimPrefix(text, "\ufeff")
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", ErrEmpty

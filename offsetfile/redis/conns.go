@@ -56,7 +56,8 @@ type server struct {
 // conn is a connection of the library, and what is below: the library knows no context, so to end what waits there, that is closed.
 type conn struct {
 	redigo.Conn
-	raw net.Conn
+	raw    net.Conn
+	bounds *bounds // of what comes
 }
 
 // do makes one round trip. The error is one of the connection, or of what was said first on it. A connection that was not used for long
@@ -115,7 +116,7 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 			return nil, err
 		}
 	}
-	c := &conn{redigo.NewConn(stream, 0, 0), raw}
+	c := newConn(stream, raw)
 	replies, err := s.exchange(ctx, c, s.hello)
 	for _, r := range replies {
 		if err == nil {
@@ -127,6 +128,12 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// newConn makes a connection of a stream, and of what is below it.
+func newConn(stream, raw net.Conn) *conn {
+	b := &bounded{Conn: stream}
+	return &conn{redigo.NewConn(b, 0, 0), raw, &b.bounds}
 }
 
 func (s *server) secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
@@ -165,6 +172,7 @@ func (s *server) exchange(ctx context.Context, c *conn, commands []command) ([]r
 }
 
 func (c *conn) roundTrip(commands []command) ([]reply, error) {
+	c.bounds.begin()
 	for _, one := range commands {
 		if one.to != "" {
 			if err := c.Send("ASKING"); err != nil {
@@ -200,6 +208,8 @@ func (s *server) lost(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil: // also when it was cancelled: whether it was done is not known
 		return &offsetfile.AwayError{Err: fmt.Errorf("%s did not answer: %w", s.addr, ctx.Err())}
+	case errors.Is(err, errBeyond):
+		return &offsetfile.AwayError{Err: fmt.Errorf("%s: %w", s.addr, err), Final: true}
 	case strings.HasPrefix(err.Error(), "redigo: "): // what breaks the protocol has no type there
 		return &offsetfile.AwayError{Err: fmt.Errorf("what answers at %s is no Redis", s.addr), Final: true}
 	case hungUp && !s.dialer.heard.Load() && s.dialer.tls == nil:

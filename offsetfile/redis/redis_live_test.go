@@ -178,7 +178,7 @@ func TestOneBadKeyHidesNoOther(t *testing.T) {
 	do(t, r, "HSET", "offset:short:billing", "0", "1")
 	do(t, r, "EXPIRE", "offset:short:billing", "3600")
 	s := opened(t, "redis://alice:$PW@%s", r.Addr())
-	h := s.holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, short 0 1, list not a file")
+	h := s.holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, short 0 1, list of the wrong kind")
 	notes(t, h, `the field "time" is no partition`)
 	notes(t, h, `the field "03" is no partition`)
 	notes(t, h, "key offset:short:billing expires in 1h0m0s")

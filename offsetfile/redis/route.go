@@ -201,6 +201,9 @@ func parseSlots(value any, from string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(ranges) > slotCount {
+		return nil, fmt.Errorf("%d ranges of %d slots", len(ranges), slotCount)
+	}
 	slots := make([]string, slotCount)
 	for _, one := range ranges {
 		parts, err := redigo.Values(one, nil)
@@ -218,8 +221,9 @@ func parseSlots(value any, from string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		addr := address(host, strconv.Itoa(port), from)
 		for slot := first; slot <= last; slot++ {
-			slots[slot] = address(host, strconv.Itoa(port), from)
+			slots[slot] = addr
 		}
 	}
 	return slots, nil

@@ -35,6 +35,9 @@ func (local) Read(ctx context.Context, path string, most int64) ([]byte, error) 
 		return nil, err
 	}
 	defer f.Close()
+	if fi, err := f.Stat(); err == nil && fi.Size() > most {
+		return nil, offsetfile.ErrTooLarge
+	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
 		err = offsetfile.ErrTooLarge
