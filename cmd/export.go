@@ -150,7 +150,7 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 	o := exchange.WriteOptions{GroupColumn: groupColumn}
 	var held *exchange.CannotHoldError
 	if path == "" {
-		err := doc.Write(g.env.Stdout, format, o)
+		err := doc.Write(g.exact(), format, o)
 		if errors.As(err, &held) {
 			return usage(err.Error(), "-o json holds everything")
 		}

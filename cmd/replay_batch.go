@@ -96,7 +96,7 @@ func (r *replay) sink() sink {
 	case o.toTopic != "":
 		return &topicSink{r: r, limits: gathered.limits, producer: r.g.session.cluster.Produce(o.toTopic, records.ProducerOptions{Log: r.g.log()})}
 	case o.maxRate > 0:
-		return &stdoutSink{gathered: gathered, r: r}
+		return &stdoutSink{gathered: gathered, out: r.g.exact()}
 	}
 	return nil
 }
@@ -134,12 +134,12 @@ func (s *gathered) reset() {
 // stdoutSink writes to stdout what --max-rate lets through.
 type stdoutSink struct {
 	gathered
-	r *replay
+	out io.Writer
 }
 
 func (s *stdoutSink) accept(_, _ context.Context, _ *batch) error {
 	defer s.reset()
-	return toStdout(s.r.g.env.Stdout, s.buf)
+	return toStdout(s.out, s.buf)
 }
 
 // pace holds a lane to a rate.

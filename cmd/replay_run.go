@@ -352,7 +352,7 @@ const wholeWrites = 256 << 10
 func (r *replay) stream(ctx context.Context, reader *records.Reader) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &stream{r: r, ctx: ctx, out: r.g.env.Stdout, limited: r.o.records > 0}
+	s := &stream{r: r, ctx: ctx, out: r.g.exact(), limited: r.o.records > 0}
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(r.order)) {
 		wg.Go(func() {

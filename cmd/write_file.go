@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,6 +30,15 @@ func (g *global) write(path string, view func(output.Stream) error) error {
 		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v", path, err), hint: "check the path, and the rights on its folder", cause: err}
 	}
 	return nil
+}
+
+// exact is stdout for what holds names and values as they are: on a terminal, where nothing reads them, what would move its cursor
+// is shown as an escape.
+func (g *global) exact() io.Writer {
+	if g.env.StdoutWidth > 0 {
+		return output.Shown(g.env.Stdout)
+	}
+	return g.env.Stdout
 }
 
 // replaceFile writes a file beside the old one and puts it in its place. A new one may be read by all, an old one keeps its mode.

@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// table of CSV: one header line, the same columns in every run, "-" for what is not known, as in the text tables. Fields are
-// exact: a name is not cleaned, and one that begins with = + - or @ is not changed either, though a spreadsheet would take it
-// for a formula. Numbers are ours; open names from others in a spreadsheet as text.
+// writeCSV writes a table: one header line, the same columns in every run, "-" for what is not known, as in the text tables. Fields
+// are exact: a name is not cleaned (a terminal is kept safe by Shown), and one that begins with = + - or @ is not changed either,
+// though a spreadsheet would take it for a formula: docs/formats.md tells.
 func writeCSV(w io.Writer, header []string, rows func(write func([]string))) error {
 	out := csv.NewWriter(w)
 	var err error

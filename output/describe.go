@@ -39,9 +39,9 @@ func (d Describe) Write(s Stream, f Format) error {
 		}
 		return writeYAML(s.W, b.Bytes())
 	case CSV:
-		return d.csv(s.W)
+		return d.csv(s.exact())
 	case Prom:
-		return d.prom(s.W)
+		return d.prom(s.exact())
 	}
 	return FormatError{f, []Format{Table, Wide, JSON, YAML, CSV, Prom}}
 }

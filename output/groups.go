@@ -35,7 +35,7 @@ func (l GroupList) Write(s Stream, f Format) error {
 		}
 		return writeYAML(s.W, b.Bytes())
 	case CSV:
-		return l.csv(s.W)
+		return l.csv(s.exact())
 	}
 	return FormatError{f, []Format{Table, JSON, YAML, CSV}}
 }

@@ -43,7 +43,7 @@ func (e FormatError) Error() string {
 // Stream is where a view is written to, with what that very stream can show.
 type Stream struct {
 	W     io.Writer
-	Width int  // columns of the terminal; 0: not a terminal, nothing is shortened
+	Width int  // columns of the terminal; 0: not a terminal, nothing is shortened, and names in CSV and metrics are exact
 	Color bool // ANSI colours
 	Gauge bool // draw where offsets lie in the log
 	ASCII bool // the locale has no UTF-8: the gauge and the mark of a shortened text in ASCII
