@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every fuzz test is found, and says in its comment what it does: the table is made of that.
+func TestDiscover(t *testing.T) {
+	all, err := discover(t.Context(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, one := range all {
+		found[one.short()+"."+one.name] = true
+		if !strings.HasPrefix(one.about, one.name+" ") && !strings.HasPrefix(one.about, one.name+":") {
+			t.Errorf("%s.%s: the comment is %q", one.short(), one.name, one.about)
+		}
+	}
+	for _, want := range []string{
+		"cmd.FuzzInstant", "kafkaops.FuzzDecodeAssignment", "kafkaops/records.FuzzWalker", "kafkaops/wire.FuzzExchange", "offsetfile.FuzzParse",
+		"offsetfile/exchange.FuzzRead", "offsetfile/redis.FuzzAnswers", "offsetfile/spark.FuzzBatch", "output.FuzzRecordTemplate",
+	} {
+		if !found[want] {
+			t.Errorf("%s was not found among %d", want, len(all))
+		}
+	}
+}
+
+func TestExecutions(t *testing.T) {
+	said := `fuzz: elapsed: 0s, gathering baseline coverage: 0/12 completed
+fuzz: elapsed: 0s, gathering baseline coverage: 12/12 completed, now fuzzing with 2 workers
+fuzz: elapsed: 3s, execs: 102345 (34114/sec), new interesting: 12 (total: 24)
+fuzz: elapsed: 5s, execs: 170001 (33828/sec), new interesting: 13 (total: 25)
+PASS
+`
+	if got := executions(said); got != 170001 {
+		t.Errorf("got %d", got)
+	}
+	if got := executions("PASS\n"); got != 0 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestBetween(t *testing.T) {
+	first := between("# Page\n", "| a |\n")
+	if want := "# Page\n\n" + begin + "| a |\n" + end; first != want {
+		t.Errorf("got %q, want %q", first, want)
+	}
+	if got, want := between(first+"more\n", "| b |\n"), "# Page\n\n"+begin+"| b |\n"+end+"more\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
