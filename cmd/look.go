@@ -127,13 +127,15 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
-	for i, gc := range groups {
-		joined := offsets.Join(gc.Group, gc.Commits, held[i].Entries, ranges.Topics, sc.selections)
+	joined := make([]offsets.Group, len(groups))
+	offsets.Each(len(groups), func(i int) {
+		joined[i] = offsets.Join(groups[i].Group, groups[i].Commits, held[i].Entries, ranges.Topics, sc.selections)
 		groups[i].Commits, held[i].Entries = nil, nil // of many groups they take as much as the rows
-		if sc.listed() && len(sc.selections) > 0 && !joined.Touched() {
-			continue // it has nothing to do with the topics
+	})
+	for _, g := range joined {
+		if !sc.listed() || len(sc.selections) == 0 || g.Touched() { // else it has nothing to do with the topics
+			shot.Groups = append(shot.Groups, g)
 		}
-		shot.Groups = append(shot.Groups, joined)
 	}
 	if err := s.measureHighAgain(ctx, &shot, o); err != nil {
 		return shot, err

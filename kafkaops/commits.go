@@ -159,7 +159,11 @@ func readOffsets(groups []string, answers []kmsg.Response) map[string]fetched {
 			all[groups[i]] = f
 		}
 		for _, g := range r.Groups {
-			f := fetched{told: true, code: g.ErrorCode, entries: map[offsets.Key]offsets.Entry{}}
+			n := 0
+			for _, t := range g.Topics {
+				n += len(t.Partitions)
+			}
+			f := fetched{told: true, code: g.ErrorCode, entries: make(map[offsets.Key]offsets.Entry, n)}
 			for _, t := range g.Topics {
 				for _, p := range t.Partitions {
 					f.add(offsets.Key{Topic: t.Topic, Partition: p.Partition}, p.Offset, p.LeaderEpoch, p.Metadata, p.ErrorCode)

@@ -21,7 +21,8 @@ type Describe struct {
 	// Show picks the rows to list, nil lists all (--problems). Totals and forecast are of the whole group in any case: what is
 	// not listed is not lost.
 	Show func(g offsets.Group, r offsets.Row) bool
-	// Hint gives the next step for a group, "" for none. It stands below the group's forecast, in text only.
+	// Hint gives the next step for a group, "" for none. It stands below the group's forecast, in text only. Both functions are
+	// called by several goroutines.
 	Hint func(g offsets.Group) string
 }
 
@@ -62,52 +63,93 @@ func (d Describe) rows(g offsets.Group) []offsets.Row {
 func (d Describe) text(s Stream, wide bool) error {
 	p := &printer{w: s.W, width: s.Width}
 	groups := d.Snapshot.Groups
-	if len(groups) != 1 {
-		clusterLine(p, d.Snapshot.Origin, len(clusterLabel))
+	if len(groups) == 1 {
+		d.group(p, s, groups[0], wide, func(legend string) { p.printf("%s", legend) })
+		return p.err
 	}
+	clusterLine(p, d.Snapshot.Origin, len(clusterLabel))
 	if len(groups) == 0 {
 		p.printf("\nno groups\n")
 	}
-	gap, legend := len(groups) != 1, true
-	for i, g := range groups {
-		shown := d.rows(g)
-		if d.fine(g, shown) {
-			if gap {
+	gap, legend := true, true
+	for part := range slices.Chunk(groups, groupsAtOnce) {
+		for _, b := range d.blocks(s, part, wide) {
+			if gap || !b.short {
 				p.printf("\n")
 			}
-			d.line(p, s, g)
-			gap = false
-			continue
-		}
-		if gap || i > 0 {
-			p.printf("\n")
-		}
-		gap = true
-		d.heading(p, s, g)
-		told := d.reasons(p, g, shown)
-		if len(shown) > 0 && p.err == nil {
-			p.printf("\n")
-			grid, gauge := d.grid(g, shown, s, wide, told)
-			if p.err = grid.draw(s); gauge && legend {
-				p.printf("%s\n", newPaints(s.Color).paint(toneDim, fold(gaugeLegend(g.Store != nil), s.Width, "")))
+			gap = !b.short
+			p.printf("%s", b.text[:b.legend])
+			if b.legend < b.after && legend {
+				p.printf("%s", b.text[b.legend:b.after])
 				legend = false
 			}
+			p.printf("%s", b.text[b.after:])
 		}
-		if hidden := len(g.Rows) - len(shown); hidden > 0 {
-			if len(shown) == 0 {
-				p.printf("\n")
-			}
-			p.printf("%s more %s not shown.\n", offsets.Thousands(int64(hidden)), verb(hidden, "is", "are"))
-		}
-		d.totals(p, g)
-		d.forecast(p, g)
-		if d.Hint != nil {
-			if hint := d.Hint(g); hint != "" {
-				p.printf("hint: %s\n", cleanText(hint))
-			}
+		if p.err != nil {
+			break
 		}
 	}
 	return p.err
+}
+
+// groupsAtOnce is how many groups are drawn before they are written.
+const groupsAtOnce = 64
+
+// block is the text of one of several groups.
+type block struct {
+	text          []byte
+	short         bool // a line is enough
+	legend, after int  // where the gauge's legend begins and ends: it is wanted once
+}
+
+// blocks draws groups on all processors: many of them take longer to draw than to be asked for.
+func (d Describe) blocks(s Stream, groups []offsets.Group, wide bool) []block {
+	all := make([]block, len(groups))
+	offsets.Each(len(groups), func(i int) {
+		var text bytes.Buffer
+		s, b := s, &all[i]
+		s.W = &text
+		p := &printer{w: s.W, width: s.Width}
+		b.short = d.group(p, s, groups[i], wide, func(legend string) {
+			b.legend = text.Len()
+			p.printf("%s", legend)
+			b.after = text.Len()
+		})
+		b.text = text.Bytes()
+	})
+	return all
+}
+
+// group writes one group, a gauge's legend by a function of its own, and tells whether a line was enough.
+func (d Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend func(string)) (short bool) {
+	shown := d.rows(g)
+	if d.fine(g, shown) {
+		d.line(p, s, g)
+		return true
+	}
+	d.heading(p, s, g)
+	told := d.reasons(p, g, shown)
+	if len(shown) > 0 && p.err == nil {
+		p.printf("\n")
+		grid, gauge := d.grid(g, shown, s, wide, told)
+		if p.err = grid.draw(s); gauge {
+			legend(newPaints(s.Color).paint(toneDim, fold(gaugeLegend(g.Store != nil), s.Width, "")) + "\n")
+		}
+	}
+	if hidden := len(g.Rows) - len(shown); hidden > 0 {
+		if len(shown) == 0 {
+			p.printf("\n")
+		}
+		p.printf("%s more %s not shown.\n", offsets.Thousands(int64(hidden)), verb(hidden, "is", "are"))
+	}
+	d.totals(p, g)
+	d.forecast(p, g)
+	if d.Hint != nil {
+		if hint := d.Hint(g); hint != "" {
+			p.printf("hint: %s\n", cleanText(hint))
+		}
+	}
+	return false
 }
 
 // fine reports a group of which a line is enough where only problems are asked for.

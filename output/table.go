@@ -47,8 +47,9 @@ func (a *arena) number(n int64) string {
 	var room [20]byte
 	digits := strconv.AppendInt(room[:0], n, 10)
 	if a.b.Cap()-a.b.Len() < len(digits) {
+		next := min(max(2*a.b.Cap(), 512), 16<<10)
 		a.b.Reset() // the cells so far keep what they stand in
-		a.b.Grow(16 << 10)
+		a.b.Grow(next)
 	}
 	start := a.b.Len()
 	a.b.Write(digits)

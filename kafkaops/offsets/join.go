@@ -109,11 +109,18 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 	}
 	total := 0
 	for name, named := range parts {
-		for p := range topics[name].Ranges {
-			named = append(named, int32(p))
+		n := int32(len(topics[name].Ranges))
+		all := make([]int32, 0, n)
+		for p := range n {
+			all = append(all, p)
 		}
-		slices.Sort(named)
-		parts[name] = slices.Compact(named)
+		for _, p := range named {
+			if p < 0 || p >= n { // not among all that there are
+				all = append(all, p)
+			}
+		}
+		slices.Sort(all)
+		parts[name] = slices.Compact(all)
 		total += len(parts[name])
 	}
 	g.Rows = make([]Row, 0, total)
