@@ -35,7 +35,7 @@ func (w *writing) save() error {
 	w.plan.ID = id
 	if !w.road.noBackup {
 		w.plan.Backup = path
-		undo := []string{"gtoffset", "import", path, "-b", w.plan.Origin.Bootstrap, "--execute"}
+		undo := append(append([]string{"gtoffset", "import", path}, w.g.reach(w.plan.Origin.Bootstrap)...), "--execute")
 		if w.plan.Has(func(c *offsets.Change) bool {
 			return c.Side == offsets.Committed && c.Verdict == offsets.Write && c.New.Offset == offsets.None
 		}) {

@@ -3,12 +3,9 @@ package cmd_test
 import (
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/kversion"
 
 	"gtoffset/kafkaops/kafkatest"
 )
@@ -98,141 +95,6 @@ func TestCasesVis(t *testing.T) {
 		}
 		same(t, "stored", w.stored("billing", "t1"), "0=100 1=10")
 		same(t, "writes", w.writes(), 0)
-	})
-	t.Run("CON-7", func(t *testing.T) {
-		t.Parallel()
-		old := startWith(t, kafkatest.Options{Brokers: 1, Version: kversion.V0_10_1()})
-		for _, args := range [][]string{{"describe", "-g", "billing"}, {"describe"}, {"clamp", "-g", "billing", "--execute"}} {
-			old.run(args...).exits(5).says("Metadata", "0.11").never("panic")
-		}
-		for _, v := range []*kversion.Versions{kversion.V0_11_0(), kversion.V2_1_0(), kversion.V2_8_0(), kversion.V3_9_0()} {
-			w := startWith(t, kafkatest.Options{Brokers: 1, Version: v, Topics: map[string]int32{"orders": 2}})
-			w.commit("billing", "orders", 0, 3)
-			for _, scope := range []string{"orders", "orders:0,1"} {
-				r := w.run("describe", "-g", "billing", "-t", scope).exits(0)
-				same(t, "p1", r.line("orders", 1), "orders 1 0 3 0 0 committed high: 3 ahead")
-			}
-			w.run("clamp", "-g", "billing", "--execute").exits(0).prints("1 of 1 verified")
-			same(t, "committed", w.committed("billing", "orders"), "0=0 1=0")
-		}
-	})
-	t.Run("CON-11", func(t *testing.T) {
-		t.Parallel()
-		w := start(t).topic("orders", two...).commit("billing", "orders", 100, 10).save("billing", "orders", 100, none)
-		var asked atomic.Int32
-		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
-			g := &r.(*kmsg.OffsetFetchResponse).Groups[0]
-			switch asked.Add(1) {
-			case 1:
-				g.ErrorCode, g.Topics = kerr.NotCoordinator.Code, nil
-			case 2:
-				g.ErrorCode, g.Topics = kerr.CoordinatorLoadInProgress.Code, nil
-			}
-			return true
-		})
-		r := w.run("describe", "-g", "billing").exits(0).never("never committed")
-		same(t, "p1", r.line("orders", 1), "orders 1 0 10 900 890 ok")
-		asked.Store(0)
-		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("1 of 1 verified")
-		// For ever: never "no commit", and never a first run.
-		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
-			g := &r.(*kmsg.OffsetFetchResponse).Groups[0]
-			g.ErrorCode, g.Topics = kerr.CoordinatorLoadInProgress.Code, nil
-			return true
-		})
-		w.run("describe", "-g", "billing", "-t", "orders").exits(5).says(`group "billing" could not be read`, "COORDINATOR_LOAD_IN_PROGRESS").never("never committed")
-		w.run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(5).says("nothing was written")
-		same(t, "stored", w.stored("billing", "orders"), "0=100")
-	})
-	t.Run("CON-11 while committing", func(t *testing.T) {
-		t.Parallel()
-		w := start(t).topic("orders", two...).commit("billing", "orders", 100, 10)
-		var asked atomic.Int32
-		w.b.Fake.ControlKey(kmsg.OffsetCommit.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
-			w.b.Fake.KeepControl()
-			if asked.Add(1) > 2 {
-				return nil, nil, false
-			}
-			r := q.ResponseKind().(*kmsg.OffsetCommitResponse)
-			for _, topic := range q.(*kmsg.OffsetCommitRequest).Topics {
-				a := kmsg.NewOffsetCommitResponseTopic()
-				a.Topic, a.TopicID = topic.Topic, topic.TopicID
-				for _, p := range topic.Partitions {
-					ap := kmsg.NewOffsetCommitResponseTopicPartition()
-					ap.Partition, ap.ErrorCode = p.Partition, kerr.NotCoordinator.Code
-					a.Partitions = append(a.Partitions, ap)
-				}
-				r.Topics = append(r.Topics, a)
-			}
-			return r, nil, true
-		})
-		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("1 of 1 verified")
-		same(t, "committed", w.committed("billing", "orders"), "0=500 1=10")
-	})
-	for _, how := range []string{"frozen", "dead"} {
-		t.Run("CON-13 "+how, func(t *testing.T) {
-			t.Parallel()
-			w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
-			// A group is coordinated by any of the brokers: take one whose coordinator stays.
-			group, away := "", int32(-1)
-			for i := range 50 {
-				g := fmt.Sprint("g", i)
-				w.commit(g, "orders", 100, 100, 100)
-				if node := w.b.Fake.CoordinatorFor(g); node == 0 {
-					group, away = g, 2
-					break
-				}
-			}
-			if group == "" {
-				t.Fatal("no group is coordinated by broker 0")
-			}
-			if how == "frozen" {
-				w.b.Freeze(away)
-			} else {
-				w.b.Kill(away)
-			}
-			r := w.run("describe", "-g", group, "-o", "json").exits(3)
-			d := r.describe()
-			same(t, "p0", words(d.row(t, "orders", 0).End, d.row(t, "orders", 0).Committed.Expired), "900 400")
-			same(t, "p1", words(d.row(t, "orders", 1).End, d.row(t, "orders", 1).Committed.Expired), "900 400")
-			row := d.row(t, "orders", 2)
-			same(t, "p2", words(row.End, row.Committed.Offset, row.Committed.Lag, row.OK), "null 100 null false")
-			if !strings.Contains(row.State, "broker 2") {
-				t.Errorf("state = %q", row.State)
-			}
-			w.run("clamp", "-g", group, "--execute").exits(4).says("orders 2", "nothing was written")
-			w.run("clamp", "-g", group, "--execute", "--partial").exits(3).says("orders 2").prints("2 of 2 verified")
-			same(t, "committed", w.committed(group, "orders"), "0=500 1=500 2=100")
-		})
-	}
-	t.Run("CON-13 no broker", func(t *testing.T) {
-		t.Parallel()
-		w := start(t).topic("orders", two...).commit("billing", "orders", 100, 10).save("billing", "orders", 100, 10)
-		w.b.Freeze(0)
-		w.run("describe", "-g", "billing", "--timeout", "1s").exits(5).says("did not answer")
-		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute", "--timeout", "1s").exits(5)
-		same(t, "stored", w.stored("billing", "orders"), "0=100 1=10")
-	})
-	t.Run("CON-15", func(t *testing.T) {
-		t.Parallel()
-		w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900})
-		for i := range 200 {
-			w.commit(fmt.Sprintf("g%03d", i), "orders", 100, 600)
-		}
-		w.b.Reset()
-		d := w.run("describe", "--all-groups", "-o", "json").exits(0).describe()
-		same(t, "groups", words(len(d.Groups), d.Groups[0].Group, d.Groups[199].Group), "200 g000 g199")
-		same(t, "a row", words(d.Groups[100].Partitions[0].Committed.Expired, d.Groups[100].Partitions[1].Committed.Lag), "400 300")
-		if n := w.b.Count(); n > 29 {
-			t.Errorf("%d requests for 200 groups, want at most 29", n)
-		}
-		same(t, "list", len(w.run("describe", "-o", "json").exits(0).groups().Groups), 200)
-		w.b.Reset()
-		p := w.run("clamp", "--all-groups", "--execute", "-o", "json").exits(0).plan()
-		same(t, "counts", p.Counts, countsDoc{Write: 200, Keep: 200, Clamped: 200, Written: 200, Verified: 200})
-		same(t, "id", p.ID, "20311129T120000Z-clamp-200-groups")
-		same(t, "undo", w.run("import", deref(p.Backup), "--execute", "-o", "json").exits(0).plan().Counts, countsDoc{Write: 200, Written: 200, Verified: 200})
-		same(t, "committed", w.committed("g123", "orders"), "0=100 1=600")
 	})
 }
 

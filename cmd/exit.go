@@ -142,7 +142,9 @@ func explain(ctx context.Context, err error) problem {
 	case ofRecords(err) != nil:
 		return *ofRecords(err)
 	case errors.As(err, &broker):
-		return problem{code: exitUnreachable, text: err.Error(), hint: broker.Hint}
+		return ofBroker(broker)
+	case ofSettings(err) != nil:
+		return *ofSettings(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem{code: exitUnreachable, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
 	case errors.Is(err, fs.ErrPermission):

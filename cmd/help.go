@@ -147,7 +147,7 @@ func (h *helpText) usage(c *cobra.Command) {
 		}
 		if !c.HasParent() {
 			h.WriteByte('\n')
-			h.text("gtoffset help COMMAND says more, and help exit-codes, environment, formats or stores.")
+			h.text("gtoffset help COMMAND says more, and help connection, environment, exit-codes, formats or stores.")
 		}
 	}
 	if f := c.LocalNonPersistentFlags(); c.HasParent() && f.HasAvailableFlags() { // the program itself has but -h

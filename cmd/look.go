@@ -10,7 +10,6 @@ import (
 
 	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/offsets"
-	"gtoffset/kafkaops/wire"
 	"gtoffset/offsetfile"
 )
 
@@ -27,18 +26,18 @@ func (g *global) open() (*session, error) {
 	if g.session != nil {
 		return g.session, nil
 	}
-	addresses, source, err := g.bootstrapServers()
+	c, err := g.connection()
 	if err != nil {
 		return nil, err
 	}
-	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(addresses, ","), Source: source}}
+	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
 	if g.store != "" {
 		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable}); err != nil {
 			return nil, err
 		}
 		s.origin.Store = s.store.Name()
 	}
-	s.cluster = kafkaops.New(kafkaops.Config{Bootstrap: addresses, Wire: wire.Config{ClientID: "gtoffset", Log: g.log()}})
+	s.cluster = kafkaops.New(kafkaops.Config{Bootstrap: c.Bootstrap, Wire: c.Wire})
 	g.session = s
 	return s, nil
 }

@@ -156,7 +156,7 @@ func (w *writing) outcome(wrote bool) error {
 
 // finishing is the command that writes what is left: partitions at their new value already are done.
 func (w *writing) finishing() string {
-	line := []string{"gtoffset", "import", w.saved, "-b", w.plan.Origin.Bootstrap, "--execute"}
+	line := append(append([]string{"gtoffset", "import", w.saved}, w.g.reach(w.plan.Origin.Bootstrap)...), "--execute")
 	if w.road.create {
 		line = append(line, "--create")
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,12 +51,14 @@ func givenFormat(args []string) string {
 type global struct {
 	env Env
 
-	bootstrap     string
+	connecting
 	expectCluster string
 	store         string
+	storeGiven    bool
 	createTable   bool // a write makes what the store's entries are kept in
 	format        string
 	timeout       timeout
+	timeoutGiven  bool
 	color         string
 	quiet         bool
 	verbose       bool
@@ -88,7 +88,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
-			for _, name := range []string{"bootstrap-server", "store", "expect-cluster", "backup-dir", "from-group", "from-file", "group-regex"} { // "$UNSET" must not mean another cluster, or none
+			for _, name := range []string{"bootstrap-server", "command-config", "store", "expect-cluster", "backup-dir", "from-group", "from-file", "group-regex"} { // "$UNSET" must not mean another cluster, or none
 				if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 					return usage("--"+name+" is empty", "is a variable not set?")
 				}
@@ -98,6 +98,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 				g.soft, g.hard = g.env.Interrupts(c.Context())
 				c.SetContext(g.soft)
 			}
+			g.storeGiven, g.timeoutGiven = c.Flags().Changed("store"), c.Flags().Changed("timeout")
 			return g.validate()
 		},
 	}
@@ -114,7 +115,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	g.timeout = timeout(30 * time.Second)
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringVarP(&g.bootstrap, "bootstrap-server", "b", "", "brokers to start from, `HOST:PORT`[,HOST:PORT…] (env GTOFFSET_BOOTSTRAP_SERVER, KAFKA_BOOTSTRAP_SERVERS)")
+	g.connecting.flags(f)
 	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
 	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
@@ -149,6 +150,7 @@ func commands(root *cobra.Command) []command {
 		{"replay", "Read records again: to stdout, into a command, or to a topic", newReplay},
 		{"wait", "Return when groups are empty, or have caught up", newWait},
 		{"backups", "List the backups, or remove old ones", newBackups},
+		{"config", "Print how the cluster would be reached, and where each setting comes from", newConfig},
 		{"completion", "Print the script that completes commands in bash, zsh, fish or powershell", func(g *global) *cobra.Command { return newCompletion(g, root) }},
 		{"version", "Print the version", newVersion},
 	}
@@ -181,38 +183,8 @@ func (g *global) validate() error {
 		g.store = g.env.Getenv("GTOFFSET_STORE")
 	}
 	g.store = absolute(g.store)
+	g.setTimeout()
 	return nil
-}
-
-// bootstrapServers returns the addresses to start from, and where they were given.
-func (g *global) bootstrapServers() (addresses []string, source string, err error) {
-	given, source := g.bootstrap, "--bootstrap-server"
-	if given == "" {
-		given, source = g.env.getenv("GTOFFSET_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS")
-	}
-	for a := range strings.SplitSeq(given, ",") {
-		if a = strings.TrimSpace(a); a == "" {
-			continue
-		}
-		a = withPort(a)
-		_, port, err := net.SplitHostPort(a)
-		if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n == 0 {
-			return nil, "", usage(fmt.Sprintf("%q is no address of a broker", a), "-b HOST:PORT, as kafka1:9092")
-		}
-		addresses = append(addresses, a)
-	}
-	if len(addresses) == 0 {
-		return nil, "", usage("no cluster is named", "add -b HOST:PORT, or set GTOFFSET_BOOTSTRAP_SERVER")
-	}
-	return addresses, source, nil
-}
-
-// withPort adds Kafka's usual port to a bare host.
-func withPort(a string) string {
-	if i := strings.LastIndexByte(a, ':'); i < 0 || strings.HasSuffix(a, "]") {
-		return a + ":9092"
-	}
-	return a
 }
 
 // out and talk are the two streams: stdout is the answer, stderr is the talk.
@@ -232,10 +204,7 @@ func (g *global) stream(w io.Writer, width int) output.Stream {
 
 // typed is a command line of ours with the cluster that was given, for hints.
 func (g *global) typed(words ...string) string {
-	if g.bootstrap != "" {
-		words = append(words, "-b", g.bootstrap)
-	}
-	return commandLine(append([]string{"gtoffset"}, words...))
+	return commandLine(append(append([]string{"gtoffset"}, words...), g.reach(g.bootstrap)...))
 }
 
 // log is nil unless -v is given.

@@ -24,7 +24,7 @@ func newHelp(g *global, root *cobra.Command) *cobra.Command {
 			}
 			for _, t := range helpTopics() {
 				if t.name == args[0] {
-					_, err := io.WriteString(g.env.Stdout, t.text)
+					_, err := io.WriteString(g.env.Stdout, t.text())
 					return err
 				}
 			}
@@ -37,11 +37,22 @@ func newHelp(g *global, root *cobra.Command) *cobra.Command {
 	}
 }
 
-type helpTopic struct{ name, text string }
+type helpTopic struct {
+	name string
+	text func() string // made when it is asked for: names are needed at each start
+}
 
 func helpTopics() []helpTopic {
 	return []helpTopic{
-		{"exit-codes", `Exit codes
+		{"connection", connectionTopic},
+		{"environment", func() string { return environmentTopic }},
+		{"exit-codes", func() string { return exitCodesTopic }},
+		{"formats", func() string { return formatsTopic }},
+		{"stores", storesTopic},
+	}
+}
+
+const exitCodesTopic = `Exit codes
 
     0  done, or nothing to do; an offset that was clamped is a count, not a failure
     1  failed, nothing written; also an unknown group or topic, or a store that is not there
@@ -53,10 +64,15 @@ func helpTopics() []helpTopic {
   130  interrupted
 
 Where several apply, 5 comes before 4 before 3 before 10; with -o json the error lists all.
-`},
-		{"environment", `Environment
+`
+
+const environmentTopic = `Environment
 
   GTOFFSET_BOOTSTRAP_SERVER   brokers to start from, if -b is not given; then KAFKA_BOOTSTRAP_SERVERS
+  GTOFFSET_COMMAND_CONFIG     the file of --command-config
+  GTOFFSET_SASL_PASSWORD, …   any key of help connection, in capitals and with _ for each dot; taken as it is, without quoting
+  KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISM, KAFKA_SASL_JAAS_CONFIG, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD   likewise
+  KRB5_CONFIG, KRB5CCNAME     Kerberos: its krb5.conf, the credential cache (FILE:)
   GTOFFSET_STORE              the store, if -s is not given
   XDG_STATE_HOME              backups and plans go to its folder gtoffset (default ~/.local/state)
   NO_COLOR, TERM=dumb         no colour, unless --color always
@@ -65,9 +81,10 @@ Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
 A command of replay finds in its own: GTOFFSET_GROUP, GTOFFSET_BATCH (number of the batch), GTOFFSET_RANGES (a line for each partition:
 topic, partition, from, until).
 
-A flag comes before GTOFFSET_…, and that before KAFKA_….
-`},
-		{"formats", `Formats
+A flag comes before -X, that before the file of --command-config, that before GTOFFSET_…, and that before KAFKA_….
+`
+
+const formatsTopic = `Formats
 
   -o table   for people; the same with and without a terminal, but for colour, gauge and width
   -o wide    describe: everything that is known
@@ -77,7 +94,4 @@ A flag comes before GTOFFSET_…, and that before KAFKA_….
   -o jsonl   replay: one JSON object a record; -o raw its value only, --format a template of kcat's
 
 Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.
-`},
-		{"stores", storesTopic()},
-	}
-}
+`

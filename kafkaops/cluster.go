@@ -8,7 +8,6 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -126,14 +125,13 @@ func active(code int16) bool {
 func troubleOf(err error) *offsets.Trouble {
 	t := &offsets.Trouble{Reason: err.Error()}
 	var e *wire.Error
-	var auth *wire.AuthError
 	switch {
-	case errors.As(err, &auth):
+	case wire.IsRefused(err):
 		t.Denied = true
 	case errors.As(err, &e):
 		t.Unreachable = true
-		if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
-			t.Reason += "; " + e.Hint // an address that only the cluster knows
+		if e.Cause == wire.CauseUnresolved { // of an address that only the cluster knows
+			t.Reason += "; " + e.Why()
 		}
 	}
 	return t

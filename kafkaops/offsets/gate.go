@@ -12,10 +12,11 @@ import (
 func Gate(p Plan, s Snapshot, create bool) Plan {
 	closed := map[string]PlanGroup{}
 	for i, pg := range p.Groups {
-		if !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
+		g, _ := s.Group(pg.Group)
+		unseen := g.Trouble != nil && len(pg.Changes) == 0 // what would have to be written is not known: that is not "nothing"
+		if !unseen && !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
 			continue
 		}
-		g, _ := s.Group(pg.Group)
 		pg.Refusal, pg.Choice = g.closed(pg.Live)
 		if pg.Refusal == "" && g.Existence == Missing && !create && pg.writes(Committed) {
 			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"

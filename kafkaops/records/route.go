@@ -46,9 +46,8 @@ func mayPass(code int16) bool {
 
 // final reports the errors that do not pass: refused credentials, a broker that is too old.
 func final(err error) bool {
-	var auth *wire.AuthError
 	var old *wire.TooOldError
-	return errors.As(err, &auth) || errors.As(err, &old)
+	return wire.IsRefused(err) || errors.As(err, &old)
 }
 
 // pauseFor is how long to wait before the next try: at once at first, then longer, with jitter.

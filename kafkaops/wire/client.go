@@ -35,12 +35,13 @@ const (
 
 // Config says how to reach brokers. It is shared by all connections and never changed.
 type Config struct {
-	ClientID string
-	TLS      *tls.Config                                                       // nil: plain TCP. An empty ServerName becomes the host of the address.
-	SASL     sasl.Mechanism                                                    // nil: no authentication
-	Timeout  time.Duration                                                     // bounds opening a connection as a whole, and each silence in an exchange; 0: 2 s
-	Log      *slog.Logger                                                      // each request with broker and time; nil: none
-	Dial     func(ctx context.Context, network, addr string) (net.Conn, error) // nil: net.Dialer
+	ClientID  string
+	TLS       *tls.Config                                                       // nil: plain TCP. An empty ServerName becomes the host of the address.
+	SASL      sasl.Mechanism                                                    // nil: no authentication
+	Timeout   time.Duration                                                     // bounds opening a connection as a whole, and each silence in an exchange; 0: 2 s
+	Canonical bool                                                              // replace each bootstrap address by the names that its IP addresses have
+	Log       *slog.Logger                                                      // each request with broker and time; nil: none
+	Dial      func(ctx context.Context, network, addr string) (net.Conn, error) // nil: net.Dialer
 }
 
 // Client reaches the brokers of one cluster. It opens nothing before Connect or Do, and may be used by several goroutines: one
@@ -79,6 +80,7 @@ type node struct {
 
 	// the rest is guarded by Client.mu
 	addr    string
+	via     string   // the address where a broker answered that named addr
 	told    Versions // what the broker said last, for links
 	opening *opening // a connection on its way
 	down    error    // why it is not asked again in this look
@@ -233,7 +235,7 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 	if e := (*Error)(nil); errors.As(err, &e) && mine.Err() == nil {
 		c.mu.Lock()
 		n.down, n.downIn = err, c.look
-		if a := (*AuthError)(nil); errors.As(err, &a) {
+		if IsRefused(err) {
 			c.refused = err
 		}
 		c.mu.Unlock()
@@ -244,7 +246,7 @@ func (c *Client) on(ctx context.Context, n *node, build func(Versions) ([]kmsg.R
 		c.mu.Unlock()
 	}
 	for _, r := range answers {
-		c.learn(r)
+		c.learn(n, r)
 	}
 	return answers, err
 }
@@ -321,7 +323,7 @@ func (c *Client) try(ctx context.Context, n *node, build func(Versions) ([]kmsg.
 		}
 		e := k.fail(ctx, stage, failed)
 		if stage == StageExchange && isHangup(failed) {
-			e.Hint = "" // this cluster answers as we ask it: nothing to guess about
+			e.Cause = CauseUnknown // this cluster answers as we ask it: nothing to guess about
 		}
 		e.Sent, e.Write = len(all) > 1 || n.versions != nil, write
 		if ctx.Err() != nil {
@@ -393,7 +395,7 @@ func (c *Client) open(ctx context.Context, n *node) (fresh bool, err error) {
 	}
 	lim, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	k, err := dial(lim, n.id, addr, c.cfg)
+	k, err := c.dial(lim, n.id, addr)
 	if err != nil {
 		if e := (*Error)(nil); ctx.Err() != nil && errors.As(err, &e) {
 			e.Limit = 0
@@ -405,29 +407,30 @@ func (c *Client) open(ctx context.Context, n *node) (fresh bool, err error) {
 	return true, nil
 }
 
-// learn takes addresses over from an answer.
-func (c *Client) learn(r kmsg.Response) {
+// learn takes addresses over from an answer of a node.
+func (c *Client) learn(n *node, r kmsg.Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	via := n.addr
 	switch r := r.(type) {
 	case *kmsg.MetadataResponse:
 		for _, b := range r.Brokers {
-			c.know(b.NodeID, b.Host, b.Port)
+			c.know(via, b.NodeID, b.Host, b.Port)
 		}
 	case *kmsg.FindCoordinatorResponse:
 		if len(r.Coordinators) == 0 && r.ErrorCode == 0 {
-			c.know(r.NodeID, r.Host, r.Port)
+			c.know(via, r.NodeID, r.Host, r.Port)
 		}
 		for _, k := range r.Coordinators {
 			if k.ErrorCode == 0 {
-				c.know(k.NodeID, k.Host, k.Port)
+				c.know(via, k.NodeID, k.Host, k.Port)
 			}
 		}
 	}
 }
 
-// know makes or updates a node. The caller holds mu.
-func (c *Client) know(id int32, host string, port int32) *node {
+// know makes or updates a node, whose address the broker at via has named. The caller holds mu.
+func (c *Client) know(via string, id int32, host string, port int32) *node {
 	if id < 0 || host == "" {
 		return nil
 	}
@@ -437,8 +440,23 @@ func (c *Client) know(id int32, host string, port int32) *node {
 		n = &node{id: id, sem: make(chan struct{}, 1)}
 		c.nodes[id] = n
 	}
-	n.addr = addr
+	if n.addr != addr {
+		n.addr, n.via = addr, via
+	}
 	return n
+}
+
+// dial opens a connection, and tells in an error who has named the address.
+func (c *Client) dial(ctx context.Context, id int32, addr string) (*conn, error) {
+	k, err := dial(ctx, id, addr, c.cfg)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		c.mu.Lock()
+		if n := c.nodes[id]; n != nil {
+			e.Via = n.via
+		}
+		c.mu.Unlock()
+	}
+	return k, err
 }
 
 // notSent says of a remembered failure that this time nothing went out.

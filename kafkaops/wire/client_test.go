@@ -111,8 +111,10 @@ func TestBootstrapRace(t *testing.T) {
 		if !errors.As(err, &all) || len(all.Tried) != 2 || !strings.Contains(err.Error(), "refused") || !strings.Contains(err.Error(), "did not answer within 200ms") {
 			t.Errorf("got %v", err)
 		}
-		if wire.Explain(err) == "" {
-			t.Error("no explanation")
+		for i, cause := range []wire.Cause{wire.CauseRefused, wire.CauseSilent} {
+			if e := (*wire.Error)(nil); !errors.As(all.Tried[i], &e) || e.Cause != cause {
+				t.Errorf("cause of %v: got %q, want %q", all.Tried[i], e.Cause, cause)
+			}
 		}
 	})
 	t.Run("interrupted", func(t *testing.T) {
@@ -276,16 +278,18 @@ func TestWrongCredentialsAreTriedOnce(t *testing.T) {
 	for range 3 {
 		_, err := c.Connect(within(t))
 		var auth *wire.AuthError
-		if !errors.As(err, &auth) || wire.Explain(err) == "" || strings.Contains(err.Error(), "wrong") {
-			t.Errorf("got %v (%s)", err, wire.Explain(err))
+		var e *wire.Error
+		if !errors.As(err, &auth) || !errors.As(err, &e) || e.Cause != wire.CauseMechanism || strings.Contains(err.Error(), "wrong") {
+			t.Errorf("got %v", err)
 		}
 		c.NewLook()
 	}
 	if n := b.Count(wire.SaslHandshake); n != 1 {
 		t.Errorf("tried %d times", n)
 	}
-	if _, err := client(t, wire.Config{Timeout: time.Second}, b.Addrs()[0]).Connect(within(t)); err == nil || !strings.Contains(wire.Explain(err), "SASL") {
-		t.Errorf("without credentials: %v (%s)", err, wire.Explain(err))
+	var e *wire.Error
+	if _, err := client(t, wire.Config{Timeout: time.Second}, b.Addrs()[0]).Connect(within(t)); !errors.As(err, &e) || e.Cause != wire.CauseWantsSASL {
+		t.Errorf("without credentials: %v", err)
 	}
 }
 

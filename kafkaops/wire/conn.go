@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -100,7 +101,12 @@ func (c *conn) fail(ctx context.Context, stage Stage, err error) *Error {
 	if ctx.Err() == context.Canceled {
 		err = context.Canceled
 	}
-	e := &Error{Broker: c.broker, Addr: c.addr, Stage: stage, Limit: c.cfg.Timeout, Err: err}
-	e.Hint = explain(e, c.cfg)
+	e := &Error{Broker: c.broker, Addr: c.addr, Stage: stage, Limit: c.cfg.Timeout, TLS: c.cfg.TLS != nil, Err: err}
+	if auth := (*AuthError)(nil); errors.As(err, &auth) {
+		e.Offered = auth.Offered
+	}
+	if e.Cause = causeOf(e, c.cfg); e.Cause == CauseCertificate {
+		e.validity = validity(c.cfg.TLS)
+	}
 	return e
 }

@@ -2,15 +2,12 @@ package wire
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -30,14 +27,20 @@ const (
 
 // Error is a failure on the way to one broker.
 type Error struct {
-	Broker int32 // None for a bootstrap address
-	Addr   string
-	Stage  Stage
-	Limit  time.Duration // how long was waited, where nothing came; 0 if the whole time was up
-	Sent   bool          // the requests went out, or may have: what came of a write is unknown
-	Write  bool          // among them was one that writes
-	Hint   string        // the likely cause and what to do about it; "" if there is none
-	Err    error
+	Broker  int32 // None for a bootstrap address
+	Addr    string
+	Via     string // where a broker answered that named this one's address; "" for a bootstrap address
+	Stage   Stage
+	Limit   time.Duration // how long was waited, where nothing came; 0 if the whole time was up
+	Sent    bool          // the requests went out, or may have: what came of a write is unknown
+	Write   bool          // among them was one that writes
+	Cause   Cause         // the likely one
+	Sure    bool          // a look without credentials has confirmed it
+	TLS     bool          // the connection is over TLS
+	Offered []string      // the mechanisms of the listener, as far as such a look has shown them
+	Err     error
+
+	validity string // of the client's certificate, in words
 }
 
 func (e *Error) Error() string {
@@ -48,6 +51,8 @@ func (e *Error) Error() string {
 	switch {
 	case errors.Is(e.Err, context.Canceled):
 		return who + ": interrupted"
+	case e.sentence() != "":
+		return who + e.sentence()
 	case e.Timeout() && e.Limit == 0:
 		return who + " did not answer in the time that was left"
 	case e.Timeout():
@@ -100,16 +105,6 @@ func (e *BootstrapError) Error() string {
 
 func (e *BootstrapError) Unwrap() []error { return e.Tried }
 
-// Explain names the likely cause of an error of this package, and what to do about it, in one line. It returns "" for what it
-// does not know.
-func Explain(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Hint
-	}
-	return ""
-}
-
 // FrameError holds the first bytes of an answer whose length cannot be true.
 type FrameError [8]byte
 
@@ -127,126 +122,6 @@ func (e FrameError) HTTP() bool { return string(e[:4]) == "HTTP" }
 func isAlert(err error) bool {
 	var e *net.OpError
 	return errors.As(err, &e) && e.Op == "remote error"
-}
-
-func explain(e *Error, cfg Config) string {
-	switch {
-	case errors.Is(e.Err, context.Canceled):
-		return ""
-	case e.Timeout():
-		return explainTimeout(e.Stage)
-	}
-	switch e.Stage {
-	case StageDial:
-		return explainDial(e)
-	case StageTLS:
-		return explainTLS(e.Err)
-	case StageSASL:
-		return explainSASL(e.Err)
-	}
-	return explainAnswer(e, cfg)
-}
-
-func explainTimeout(s Stage) string {
-	switch s {
-	case StageDial:
-		return "no answer from this address; a firewall, or the wrong host"
-	case StageTLS:
-		return "connected, but the TLS handshake gets no answer; is this a TLS port?"
-	default:
-		return "connected, but the broker does not answer; it is overloaded or stopped, or this is not a Kafka port"
-	}
-}
-
-func explainDial(e *Error) string {
-	err := e.Err
-	var dns *net.DNSError
-	var addr *net.AddrError
-	switch {
-	case errors.As(err, &dns) && e.Broker != None:
-		return fmt.Sprintf("the bootstrap address answered, but the broker advertises %s, which does not resolve here; see advertised.listeners", e.Addr)
-	case errors.As(err, &dns):
-		return fmt.Sprintf("the host name %q does not resolve", dns.Name)
-	case errors.As(err, &addr):
-		return "give the address as host:port"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		if e.Broker != None {
-			return "nothing listens on the address that the broker advertises; it is down, or advertised.listeners is wrong"
-		}
-		return "nothing listens on this port"
-	}
-	return ""
-}
-
-func explainTLS(err error) string {
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &unknown):
-		return fmt.Sprintf("no trusted CA signed the broker's certificate (issuer %q); give its CA", unknown.Cert.Issuer)
-	case errors.As(err, &host):
-		return fmt.Sprintf("the broker's certificate is for %s, not for %q; use such a name, or set the server name",
-			names(host.Certificate), host.Host)
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Sprintf("the broker's certificate is valid from %s to %s", invalid.Cert.NotBefore.Format(time.DateOnly),
-			invalid.Cert.NotAfter.Format(time.DateOnly))
-	case errors.As(err, &record):
-		return "the port does not speak TLS"
-	case isAlert(err):
-		return "the broker refused the TLS handshake: no common version or cipher, or it wants a (different) client certificate"
-	case isHangup(err):
-		return "the broker hung up in the TLS handshake; most likely the port does not speak TLS"
-	}
-	return ""
-}
-
-func names(c *x509.Certificate) string {
-	all := slices.Clone(c.DNSNames)
-	for _, ip := range c.IPAddresses {
-		all = append(all, ip.String())
-	}
-	if len(all) == 0 {
-		return fmt.Sprintf("%q without any subject alternative name", c.Subject)
-	}
-	return strings.Join(all, ", ")
-}
-
-func explainSASL(err error) string {
-	var auth *AuthError
-	switch {
-	case errors.As(err, &auth) && auth.Code == CodeUnsupportedSASLMechanism:
-		return "choose one of " + strings.Join(auth.Offered, ", ")
-	case errors.As(err, &auth) && auth.Code == CodeIllegalSASLState:
-		return "this listener does not authenticate; leave out the SASL settings, or use another port"
-	case errors.As(err, &auth) && auth.Code == CodeSASLFailed:
-		return "the broker refused the user or the password (or token)"
-	case isHangup(err):
-		return "the broker hung up instead of answering; most likely the user or the password is wrong"
-	}
-	return ""
-}
-
-func explainAnswer(e *Error, cfg Config) string {
-	var frame FrameError
-	switch {
-	case errors.As(e.Err, &frame) && frame.TLS():
-		return "the port expects TLS"
-	case errors.As(e.Err, &frame) && frame.HTTP():
-		return "this is an HTTP server, not a Kafka broker"
-	case errors.As(e.Err, &frame):
-		return "this is not a Kafka broker"
-	case isAlert(e.Err) && (cfg.TLS == nil || len(cfg.TLS.Certificates) == 0 && cfg.TLS.GetClientCertificate == nil):
-		return "the broker wants a client certificate"
-	case isAlert(e.Err):
-		return "the broker did not accept the client certificate; is it valid, and signed by a CA that the broker trusts?"
-	case isHangup(e.Err) && e.Stage == StageHello:
-		return "connected, but hung up on; is this a Kafka port, and may this host use it?"
-	case isHangup(e.Err) && cfg.SASL == nil:
-		return "the broker hung up; most likely the listener wants a user and password (SASL)"
-	}
-	return ""
 }
 
 // isTimeout says that time was up. Two timers run for the same instant, the context's and the socket's: either may win.

@@ -36,7 +36,7 @@ func (c *Client) Dial(ctx context.Context, id int32) (*Link, error) {
 	defer cancel()
 	limited, stop := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer stop()
-	k, err := dial(limited, id, addr, c.cfg)
+	k, err := c.dial(limited, id, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (l *Link) Exchange(ctx context.Context, limit time.Duration, q kmsg.Request
 		e := k.fail(ctx, StageExchange, failed)
 		e.Limit, e.Sent, e.Write = limit, true, isWrite(q.Key())
 		if isHangup(failed) {
-			e.Hint = "" // it has answered before
+			e.Cause = CauseUnknown // it has answered before
 		}
 		return nil, bytes, e
 	}

@@ -45,10 +45,13 @@ func (c *Client) Connect(ctx context.Context) (Cluster, error) {
 
 // race returns the first address that answered, and those that have not answered yet.
 func (c *Client) race(ctx context.Context) (won *opening, running []*opening, err error) {
-	finished := make(chan *opening, len(c.bootstrap))
+	todo := c.bootstrap
+	if c.cfg.Canonical {
+		todo = canonical(ctx, todo)
+	}
+	finished := make(chan *opening, len(todo))
 	next := time.NewTimer(0)
 	defer next.Stop()
-	todo := c.bootstrap
 	drop := func() {
 		for _, o := range running {
 			c.wg.Go(func() { <-o.done; o.conn.close() })
@@ -72,7 +75,7 @@ func (c *Client) race(ctx context.Context) (won *opening, running []*opening, er
 				return o, running, nil
 			}
 			failures = append(failures, o.err)
-			if a := (*AuthError)(nil); errors.As(o.err, &a) {
+			if IsRefused(o.err) {
 				c.mu.Lock()
 				c.refused = o.err
 				c.mu.Unlock()
@@ -119,25 +122,29 @@ func (c *Client) start(ctx context.Context, id int32, addr string, hello bool) *
 		defer cancel()
 		stop := context.AfterFunc(ctx, cancel)
 		defer stop()
-		k, err := dial(lim, id, addr, c.cfg)
-		if err != nil {
-			o.err = err
-			return
+		if o.conn, o.hello, o.err = c.greet(lim, id, addr, hello); o.err != nil && hello {
+			o.err = c.probe(ctx, o.err)
 		}
-		if hello {
-			if o.hello, err = k.hello(lim); err != nil {
-				k.close()
-				stage := StageHello
-				if k.worked { // ApiVersions is answered before authentication, nothing else is
-					stage = StageExchange
-				}
-				o.err = k.fail(lim, stage, err)
-				return
-			}
-		}
-		o.conn = k
 	})
 	return o
+}
+
+// greet opens a connection, and with hello asks for the cluster over it.
+func (c *Client) greet(ctx context.Context, id int32, addr string, hello bool) (*conn, *kmsg.MetadataResponse, error) {
+	k, err := c.dial(ctx, id, addr)
+	if err != nil || !hello {
+		return k, nil, err
+	}
+	m, err := k.hello(ctx)
+	if err == nil {
+		return k, m, nil
+	}
+	k.close()
+	stage := StageHello
+	if k.worked { // ApiVersions is answered before authentication, nothing else is
+		stage = StageExchange
+	}
+	return nil, nil, k.fail(ctx, stage, err)
 }
 
 // hello asks for brokers, cluster id and the topic of the commits. Metadata v4 is answered by every broker from 0.11 on, so that
@@ -188,7 +195,7 @@ func (c *Client) join(ctx context.Context, won *opening, running []*opening) Clu
 	defer c.mu.Unlock()
 	c.assumed = won.conn.versions
 	for _, b := range m.Brokers {
-		c.know(b.NodeID, b.Host, b.Port)
+		c.know(won.addr, b.NodeID, b.Host, b.Port)
 	}
 	c.winner = c.nodes[id]
 	if c.winner == nil {

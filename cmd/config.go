@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops/clientconfig"
+	"gtoffset/output"
+)
+
+func newConfig(g *global) *cobra.Command {
+	c := &cobra.Command{
+		Use: "config",
+		Long: `Prints how the cluster would be reached, and with what: each setting that is in force, where it comes from (a flag, -X, a line of
+the file, a variable), and where else it was set and did not count. Secrets are hidden. It reads the files that the settings name,
+key stores and keytabs too, and connects to nothing: so it is also a check of a configuration.
+
+Exit status: 0; 2 a setting is wrong, the error names its place.`,
+		Example: `  gtoffset config --command-config client.properties
+  gtoffset config -X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.username=alice -X 'sasl.password=$PW' -o json`,
+		Args: takes(0, 0, "gtoffset config --help"),
+		RunE: func(*cobra.Command, []string) error { return runConfig(g) },
+	}
+	formats(c, output.Table, output.JSON, output.YAML)
+	return c
+}
+
+func runConfig(g *global) error {
+	settings, err := g.settings()
+	if err != nil {
+		return err
+	}
+	c, err := settings.Connect(g.env.Getenv)
+	if err != nil {
+		return err
+	}
+	view := output.Config{Notes: c.Notes}
+	named := map[string]bool{}
+	for _, s := range settings.InForce() {
+		named[s.Key] = true
+		view.Settings = append(view.Settings, output.ConfigSetting{Key: s.Key, Value: s.Value, Source: s.Source, Secret: s.Secret, Over: s.Over})
+	}
+	usual := func(key, value string) {
+		if !named[key] {
+			view.Settings = append(view.Settings, output.ConfigSetting{Key: key, Value: value, Source: "default"})
+		}
+	}
+	usual("security.protocol", c.Protocol)
+	if c.Mechanism != "" {
+		usual("sasl.mechanism", c.Mechanism)
+	}
+	usual("request.timeout.ms", "2000")
+	view.Settings = append(view.Settings, g.ownSettings(settings)...)
+	view.User = c.User
+	for _, s := range settings.Unused() {
+		view.Unused = append(view.Unused, output.ConfigSetting{Key: s.Key, Source: s.Source})
+	}
+	return view.Write(g.out(), output.Format(g.format))
+}
+
+// ownSettings are those that no Kafka client has.
+func (g *global) ownSettings(settings *clientconfig.Settings) []output.ConfigSetting {
+	limit := output.ConfigSetting{Key: "timeout", Value: time.Duration(g.timeout).String(), Source: "default"}
+	switch {
+	case g.timeoutGiven:
+		limit.Source = "--timeout"
+	case settings.Timeout() > 0:
+		limit.Source = "default.api.timeout.ms"
+	}
+	all := []output.ConfigSetting{limit}
+	if g.store != "" {
+		source := "--store"
+		if !g.storeGiven {
+			source = "GTOFFSET_STORE"
+		}
+		all = append(all, output.ConfigSetting{Key: "store", Value: withoutPassword(g.store), Source: source})
+	}
+	if dir := g.env.stateDir(); dir != "" {
+		source := "HOME"
+		if g.env.Getenv("XDG_STATE_HOME") != "" {
+			source = "XDG_STATE_HOME"
+		}
+		all = append(all, output.ConfigSetting{Key: "backup-dir", Value: dir, Source: source})
+	}
+	return all
+}
+
+// withoutPassword hides what stands between ":" and "@" of a URL, unless it is a variable.
+func withoutPassword(store string) string {
+	scheme, rest, ok := strings.Cut(store, "://")
+	user, host, named := strings.Cut(rest, "@")
+	name, password, has := strings.Cut(user, ":")
+	if !ok || !named || !has || strings.HasPrefix(password, "$") {
+		return store
+	}
+	return scheme + "://" + name + ":(hidden)@" + host
+}

@@ -1,0 +1,307 @@
+// Package clientconfig reads how to reach a cluster from what teams already have: Java clients' .properties with their JAAS login
+// lines and key stores, librdkafka's names, the command line, the environment. It makes of it a configuration of kafkaops/wire, and
+// remembers where each value came from. It opens files, and no connection.
+//
+//	file, err := clientconfig.ReadFile("client.properties")
+//	settings, err := clientconfig.Merge(overrides, file, clientconfig.Environment(os.Getenv))
+//	connection, err := settings.Connect(os.Getenv)
+package clientconfig
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Setting is a key with its value, and where it was written.
+type Setting struct {
+	Key    string // as it was written; Merge makes it the name of Keys
+	Value  string
+	Source string // "-X", "client.properties:12", "KAFKA_BOOTSTRAP_SERVERS"
+	Secret bool
+	Note   string   // what its owner should know of it, such as that it lies open
+	Over   []string // where the same key was set, too, and did not count
+
+	rank int // of its layer: the smaller wins
+}
+
+// Error is a setting that cannot be. It never holds a secret.
+type Error struct {
+	Source string
+	Key    string // "" where it is about the whole
+	Reason string
+	Hint   string // what can be typed; "" for nothing
+}
+
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return e.Source + ": " + e.Reason
+	}
+	return e.Source + ": " + e.Key + ": " + e.Reason
+}
+
+// ReadFile reads a .properties file. The errors are of type *Error, and name the line.
+func ReadFile(path string) ([]Setting, error) {
+	text, err := readBounded(path)
+	if err != nil {
+		return nil, &Error{Source: "--command-config", Reason: plainReason(err)}
+	}
+	pairs, err := parseProperties(text)
+	if err != nil {
+		bad := err.(*malformed)
+		return nil, &Error{Source: fmt.Sprintf("%s:%d", path, bad.line), Reason: bad.reason}
+	}
+	var all []Setting
+	for _, p := range pairs {
+		s := Setting{Key: p.key, Value: p.value, Source: fmt.Sprintf("%s:%d", path, p.line)}
+		key, known := find(p.key)
+		if known && key.Secret && open(path) {
+			s.Note = path + " holds a secret and can be read by everybody: chmod 600 " + path
+		}
+		if !isASCII(p.value) && known && key.Secret && utf8.Valid(text) {
+			s.Note = s.Source + ": " + p.key + ` has characters beyond ASCII, which are read as ISO 8859-1, as Java does; \uXXXX is safe`
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// open reports whether everybody on the machine may read a file.
+func open(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o004 != 0
+}
+
+// Override is one key=value of the command line. A secret is $NAME of the environment, or @FILE; as it stands it is taken, too, with
+// a note.
+func Override(text string, getenv func(string) string) (Setting, error) {
+	name, value, ok := strings.Cut(text, "=")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return Setting{}, &Error{Source: "-X", Reason: "it takes KEY=VALUE", Hint: "-X security.protocol=SASL_SSL"}
+	}
+	s := Setting{Key: name, Value: value, Source: "-X"}
+	if key, _ := find(name); !key.Secret {
+		return s, nil
+	}
+	if variable, ok := strings.CutPrefix(value, "$"); ok && isName(variable) {
+		s.Source = "-X, $" + variable
+		if s.Value = getenv(variable); s.Value == "" {
+			return s, &Error{Source: "-X", Key: name, Reason: "the variable " + variable + " is empty or not set", Hint: "export " + variable + "=…"}
+		}
+		return s, nil
+	}
+	if path, ok := strings.CutPrefix(value, "@"); ok {
+		text, err := readBounded(path)
+		if err != nil {
+			return s, &Error{Source: "-X", Key: name, Reason: plainReason(err)}
+		}
+		s.Source, s.Value = "-X, "+path, strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+		if open(path) {
+			s.Note = path + " holds a secret and can be read by everybody: chmod 600 " + path
+		}
+		return s, nil
+	}
+	s.Note = "-X " + name + " holds a secret that everybody on this machine can see in the list of processes; write -X '" + name + "=$VARIABLE' or -X " + name + "=@FILE"
+	return s, nil
+}
+
+func isName(s string) bool {
+	for i, c := range s {
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Environment reads GTOFFSET_… of every key, as in GTOFFSET_SASL_PASSWORD, and after it KAFKA_… of the few that are common. Values are
+// taken as they are.
+func Environment(getenv func(string) string) (ours, kafkas []Setting) {
+	take := func(variable, key string) (s []Setting) {
+		if v := getenv(variable); v != "" {
+			s = append(s, Setting{Key: key, Value: v, Source: variable})
+		}
+		return s
+	}
+	ours = take("GTOFFSET_BOOTSTRAP_SERVER", keyBootstrap)
+	for _, k := range Keys() {
+		for _, name := range append([]string{k.Name}, k.Also...) {
+			if len(ours) == 0 || name != keyBootstrap {
+				ours = append(ours, take(variable("GTOFFSET_", name), name)...)
+			}
+		}
+	}
+	for _, name := range kafkaVariables() {
+		kafkas = append(kafkas, take(variable("KAFKA_", name), name)...)
+	}
+	return ours, kafkas
+}
+
+// Settings are what is in force: one value a key.
+type Settings struct {
+	used   map[string]Setting
+	unused []Setting
+}
+
+// Merge lets earlier layers win over later ones, and within a file the last of a key. The error is an *Error: in one layer two names
+// of one key, or two forms of the same, say something different.
+func Merge(layers ...[]Setting) (*Settings, error) {
+	m := &Settings{used: map[string]Setting{}}
+	for rank, layer := range layers {
+		mine, err := m.layer(layer)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range Keys() {
+			s, set := mine[key.Name]
+			over, before := m.used[key.Name]
+			switch {
+			case !set:
+			case before:
+				over.Over = append(over.Over, s.Source)
+				m.used[key.Name] = over
+			case m.saidOtherwise(key.Name, rank):
+				m.unused = append(m.unused, s)
+			default:
+				s.Key, s.Secret, s.rank = key.Name, key.Secret, rank
+				m.used[key.Name] = s
+			}
+		}
+	}
+	return m, nil
+}
+
+// layer finds what one layer says of each key. What is no key is kept aside.
+func (m *Settings) layer(all []Setting) (map[string]Setting, error) {
+	mine := map[string]Setting{}
+	for _, s := range all {
+		key, known := find(s.Key)
+		if !known {
+			m.unused = append(m.unused, s)
+			continue
+		}
+		if before, twice := mine[key.Name]; twice && before.Key != s.Key && before.Value != s.Value {
+			return nil, &Error{Source: s.Source, Key: s.Key, Reason: "is the same as " + before.Key + " (" + before.Source + "), which says something else", Hint: "leave one of them out"}
+		}
+		mine[key.Name] = s
+	}
+	for _, forms := range twoForms() {
+		a, b := first(mine, forms[0]), first(mine, forms[1])
+		if a != "" && b != "" {
+			return nil, &Error{Source: mine[b].Source, Key: mine[b].Key, Reason: "says again what " + mine[a].Key + " (" + mine[a].Source + ") says", Hint: "leave one of them out"}
+		}
+	}
+	return mine, nil
+}
+
+// twoForms are the pairs of forms in which trust, or a client's certificate, can be given: only one of them.
+func twoForms() [][2][]string {
+	return [][2][]string{
+		{{keyTrustPEM}, {keyTrustFile}},
+		{{keyStoreKey, keyStoreChain}, {keyStoreFile, keyCertFile, keyKeyFile}},
+		{{keyStoreFile}, {keyCertFile, keyKeyFile}},
+	}
+}
+
+// saidOtherwise reports whether a layer before rank has said in another form what the key says.
+func (m *Settings) saidOtherwise(key string, rank int) bool {
+	said := func(keys []string) bool {
+		return slices.ContainsFunc(keys, func(k string) bool { s, ok := m.used[k]; return ok && s.rank < rank })
+	}
+	for _, forms := range twoForms() {
+		if slices.Contains(forms[0], key) && said(forms[1]) || slices.Contains(forms[1], key) && said(forms[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+func first(have map[string]Setting, names []string) string {
+	for _, n := range names {
+		if _, ok := have[n]; ok {
+			return n
+		}
+	}
+	return ""
+}
+
+// idle sets a key aside that another has made meaningless.
+func (m *Settings) idle(key string) {
+	if s, ok := m.used[key]; ok {
+		m.unused = append(m.unused, s)
+		delete(m.used, key)
+	}
+}
+
+// InForce lists what is set, in the order of Keys.
+func (m *Settings) InForce() []Setting {
+	var all []Setting
+	for _, k := range Keys() {
+		if s, ok := m.used[k.Name]; ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Unused lists what is of no use here, such as keys of producers.
+func (m *Settings) Unused() []Setting { return m.unused }
+
+// get is a value without outer blanks; "" if it is not set.
+func (m *Settings) get(key string) string { return strings.TrimSpace(m.used[key].Value) }
+
+// has reports whether a key was set, if only to "".
+func (m *Settings) has(key string) bool { _, ok := m.used[key]; return ok }
+
+// bad is an error that names where a key was set.
+func (m *Settings) bad(key, hint, reason string, args ...any) *Error {
+	e := &Error{Source: m.used[key].Source, Key: key, Reason: fmt.Sprintf(reason, args...), Hint: hint}
+	if e.Source == "" {
+		e.Source = "configuration"
+	}
+	return e
+}
+
+// oneOf is a value among a few, in the writing of the list, or def.
+func (m *Settings) oneOf(key, def string, known ...string) (string, error) {
+	v := m.get(key)
+	if v == "" {
+		return def, nil
+	}
+	for _, k := range known {
+		if strings.EqualFold(k, v) {
+			return k, nil
+		}
+	}
+	return "", m.bad(key, "", "%q is none of %s", v, strings.Join(known, ", "))
+}
+
+// Timeout is default.api.timeout.ms; 0 if it is not set, or makes no sense, which Connect says.
+func (m *Settings) Timeout() time.Duration {
+	d, _ := m.millis(keyAPITimeout, 1000)
+	return d
+}
+
+// Shown is a KEY=VALUE of the command line as it may be shown: the value of a secret becomes a variable, unless it is one, or a file,
+// whose path goes through path.
+func Shown(text string, path func(string) string) string {
+	name, value, _ := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if key, _ := find(name); !key.Secret {
+		return text
+	}
+	if file, ok := strings.CutPrefix(value, "@"); ok {
+		return name + "=@" + path(file)
+	}
+	if v, ok := strings.CutPrefix(value, "$"); ok && isName(v) {
+		return text
+	}
+	return name + "=$" + variable("", name)
+}
