@@ -1,6 +1,6 @@
 // Command replay measures gtoffset replay on a real three-broker Kafka against kcat as it comes, kcat with its queue and its fetches
 // made large, a small consumer on franz-go, and Kafka's own consumers: raw values, JSON Lines, into a file, and through a wire that
-// takes 10 ms each way. They take turns. It prints Markdown and fails when a bound is missed.
+// takes 10 ms each way. They take turns. It says where the time goes, prints Markdown and fails when a bound is missed.
 //
 //	go run ./scripts/bench/replay [-rounds 5] [-java 0] [-codecs none,zstd]
 package main
@@ -104,6 +104,13 @@ func run(ctx context.Context, rounds, java int, codecs []string) error {
 	for _, l := range loads {
 		if err := r.values(ctx, l); err != nil {
 			return err
+		}
+	}
+	for _, l := range loads {
+		if l.size < 1000 {
+			if err := r.profile(ctx, l); err != nil {
+				return err
+			}
 		}
 	}
 	if err := r.rest(ctx, loads[0]); err != nil {
