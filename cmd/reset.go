@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -25,10 +26,12 @@ type resetOptions struct {
 
 	toOffset, shiftBy                           int64
 	toDatetime, byDuration, fromGroup, fromFile string
+	toCommitAt                                  string
 
 	aim     offsets.Aim
 	back    bool // by a duration
 	instant time.Time
+	past    past // of the group, for --to-commit-at
 }
 
 func newReset(g *global) *cobra.Command {
@@ -64,6 +67,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 	f.Int64Var(&o.toOffset, "to-offset", 0, "the offset `N`")
 	f.StringVar(&o.toDatetime, "to-datetime", "", "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds")
 	f.StringVar(&o.byDuration, "by-duration", "", "the first record at or after now less the `DURATION`: PT12H, P7D, 90m, 2d")
+	f.StringVar(&o.toCommitAt, "to-commit-at", "", "what the group had committed at the `TIME`, as far as Kafka still tells: see gtoffset history")
 	f.StringVar(&o.timezone, "timezone", "UTC", "`ZONE` of a time without one, as Europe/Berlin")
 	f.Int64Var(&o.shiftBy, "shift-by", 0, "forward by `N`, or back by -N, within the range")
 	f.BoolVar(&o.toCurrent, "to-current", false, "the same number, within the range, with a clean leader epoch")
@@ -90,6 +94,7 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 		"to-earliest": offsets.AimEarliest, "to-latest": offsets.AimLatest, "to-offset": offsets.AimOffset, "to-datetime": offsets.AimTime,
 		"by-duration": offsets.AimTime, "shift-by": offsets.AimShift, "to-current": offsets.AimCurrent, "to-stored": offsets.AimStored,
 		"to-committed": offsets.AimCommitted, "to-safe": offsets.AimSafe, "from-group": offsets.AimGroup, "from-file": offsets.AimFile,
+		"to-commit-at": offsets.AimCommitAt,
 	}
 	var given []string
 	for flag, aim := range aims {
@@ -100,10 +105,10 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	slices.Sort(given)
 	o.back = c.Flags().Changed("by-duration")
 	switch {
-	case c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime"):
-		return usage("--timezone belongs to --to-datetime", "leave it out")
+	case c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime") && !c.Flags().Changed("to-commit-at"):
+		return usage("--timezone belongs to --to-datetime and --to-commit-at", "leave it out")
 	case len(given) == 0:
-		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --from-group GROUP, --from-file FILE")
+		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --to-commit-at TIME, --from-group GROUP, --from-file FILE")
 	case len(given) > 1:
 		return usage(strings.Join(given, " and ")+" exclude each other", "name one target")
 	case len(o.topics) == 0 && !o.allTopics && o.aim != offsets.AimFile:
@@ -128,6 +133,11 @@ func (o *resetOptions) validateAim(g *global) error {
 			return usage(fmt.Sprintf("--to-offset %d is negative", o.toOffset), "for the first and the last record there are --to-earliest and --to-latest")
 		}
 	case offsets.AimTime:
+		return o.resolve(g)
+	case offsets.AimCommitAt:
+		if len(o.scope.groups) != 1 {
+			return usage("--to-commit-at is about one group", "name it with -g")
+		}
 		return o.resolve(g)
 	case offsets.AimStored, offsets.AimCommitted, offsets.AimSafe:
 		if g.store == "" {
@@ -157,11 +167,25 @@ func (o *resetOptions) resolve(g *global) error {
 	if err != nil || o.timezone == "" {
 		return usage(fmt.Sprintf("--timezone %q is not known", o.timezone), "--timezone Europe/Berlin, or a zone within the time")
 	}
+	if o.aim == offsets.AimCommitAt {
+		return o.resolveCommitAt(zone, now)
+	}
 	if o.instant, err = parseInstant(o.toDatetime, zone); err != nil {
 		return usage("--to-datetime "+err.Error(), "")
 	}
 	if o.instant.Sub(now) > 24*time.Hour {
 		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
+	}
+	return nil
+}
+
+// resolveCommitAt reads the time of a past commit, which cannot lie ahead.
+func (o *resetOptions) resolveCommitAt(zone *time.Location, now time.Time) (err error) {
+	if o.instant, err = parseInstant(o.toCommitAt, zone); err != nil {
+		return usage("--to-commit-at "+err.Error(), "")
+	}
+	if o.instant.After(now) {
+		return usage(fmt.Sprintf("--to-commit-at %s is ahead", sayInstant(o.instant)), "gtoffset history shows what was committed when")
 	}
 	return nil
 }
@@ -175,6 +199,11 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 			return err
 		}
 	}
+	if o.aim == offsets.AimCommitAt {
+		if err := o.followPast(ctx, g); err != nil {
+			return err
+		}
+	}
 	if o.aim == offsets.AimTime {
 		g.note("to the first record at or after %s; older records may follow it", sayInstant(o.instant))
 	}
@@ -184,6 +213,7 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 			return offsets.Plan{}, err
 		}
 		policy := offsets.ResetPolicy{Sides: sides, Aim: o.aim, N: o.toOffset + o.shiftBy, Clamp: o.clamp, Named: o.named}
+		policy.Past = offsets.Past{At: o.instant, Was: o.past.Was, Complete: o.past.Complete}
 		switch o.aim {
 		case offsets.AimTime:
 			policy.From = sayInstant(o.instant)
@@ -256,4 +286,36 @@ func (g *global) commitsOf(ctx context.Context, group string, shot offsets.Snaps
 		return nil, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s; nothing was written", group, trouble.Reason)}
 	}
 	return commits, nil
+}
+
+// followPast reads what the group had committed then; --all-topics are also the topics of that time.
+func (o *resetOptions) followPast(ctx context.Context, g *global) (err error) {
+	g.note("to what was committed at %s", sayInstant(o.instant))
+	takes := func(k offsets.Key) bool { return offsets.Holds(o.selections, k) }
+	if o.past, err = g.past(ctx, o.scope.groups[0], offsets.HistoryPolicy{Skip: offsets.None, Takes: takes, At: o.instant, Since: o.instant}); err != nil {
+		return err
+	}
+	if o.past.read.Torn {
+		return &problem{
+			code: exitRefused, text: fmt.Sprintf("compaction went on during each of %d readings of the commits: what was committed then is not certain; nothing was written", o.past.read.Tries),
+			hint: "run it again",
+		}
+	}
+	if !o.allTopics {
+		return nil
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(o.past.Was), offsets.Key.Compare) {
+		if o.past.Was[k].State == offsets.WasCommitted {
+			o.include(k)
+		}
+	}
+	shot, err := g.look(ctx, &scope{groups: o.scope.groups}, lookOptions{})
+	if err != nil {
+		return err
+	}
+	for _, k := range shot.Keys() {
+		o.include(k)
+	}
+	o.settle()
+	return nil
 }

@@ -148,6 +148,7 @@ func commands(root *cobra.Command) []command {
 		{"import", "Write what a document, a backup, a plan or a folder of gtoffset files says", newImport},
 		{"delete", "Remove commits, or a whole group, from Kafka", newDelete},
 		{"replay", "Read records again: to stdout, into a command, or to a topic", newReplay},
+		{"history", "Show what a group committed before, and who moved it", newHistory},
 		{"wait", "Return when groups are empty, or have caught up", newWait},
 		{"backups", "List the backups, or remove old ones", newBackups},
 		{"config", "Print how the cluster would be reached, and where each setting comes from", newConfig},

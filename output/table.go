@@ -142,8 +142,10 @@ func (g Grid) byTablewriter(w io.Writer) error {
 		if row >= 0 && g.above != nil {
 			out.WriteString(g.above[row])
 		}
-		out.WriteString(text)
-		out.WriteByte('\n')
+		if text != "" || row < 0 || !g.said(row) {
+			out.WriteString(text)
+			out.WriteByte('\n')
+		}
 		if row >= 0 && g.below != nil {
 			out.WriteString(g.below[row])
 		}
@@ -166,6 +168,11 @@ func (g Grid) color(line string, row int, widths []int, paint *paints) string {
 		at += widths[g.toned] - width(g.Rows[row][g.toned])
 	}
 	return line[:at] + paint.paint(g.tones[row], cell) + line[at+len(cell):]
+}
+
+// said reports whether all of a row stands above and below it, so that a blank line would say no more.
+func (g Grid) said(row int) bool {
+	return g.above != nil && g.below != nil && g.below[row] != ""
 }
 
 func (c Column) after() int {
@@ -243,7 +250,9 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 		if g.above != nil {
 			out = append(out, g.above[i]...)
 		}
-		line(row, t)
+		if strings.TrimRight(strings.Join(row, ""), " ") != "" || !g.said(i) {
+			line(row, t)
+		}
 		if g.below != nil {
 			out = append(out, g.below[i]...)
 		}
@@ -331,7 +340,7 @@ func (g *Grid) raise(lead int) {
 	g.above = make([]string, len(g.Rows))
 	last := ""
 	for i, row := range g.Rows {
-		names := strings.Join(row[:lead], " ")
+		names := strings.TrimRight(strings.Join(row[:lead], " "), " ")
 		if i == 0 || names != last {
 			g.above[i] = names + "\n"
 		}

@@ -21,7 +21,8 @@ const (
 	AimCommitted Aim = "committed"
 	AimSafe      Aim = "safe" // the smaller of stored and committed: loses nothing that is still there
 	AimGroup     Aim = "group"
-	AimFile      Aim = "file" // planned by Merge
+	AimFile      Aim = "file"      // planned by Merge
+	AimCommitAt  Aim = "commit-at" // what was committed at a point in time
 )
 
 // Found is what the cluster answered for a time: the first offset whose record is not older.
@@ -38,6 +39,7 @@ type ResetPolicy struct {
 	Times map[Key]Found // AimTime
 	Group map[Key]Entry // AimGroup: the commits of the other group
 	From  string        // AimGroup: its name; AimTime: the instant, in words
+	Past  Past          // AimCommitAt
 	Clamp bool          // a target out of range is brought into it instead of refused
 	Named func(topic string) bool
 }
@@ -47,6 +49,9 @@ func Reset(s Snapshot, p ResetPolicy) Plan {
 	plan := Plan{Command: "reset", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
 		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At), Changes: make([]Change, 0, len(g.Rows)*len(p.Sides))}
+		if p.Aim == AimCommitAt {
+			pg.Notes = append(pg.Notes, p.Past.notes(g)...)
+		}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
 				pg.Changes = append(pg.Changes, resetRow(s, r, side, p))
@@ -116,6 +121,8 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		return c.current(s, r, e)
 	case AimSafe:
 		return c.safe(s, r)
+	case AimCommitAt:
+		return c.back(s, r, p.Past, p.Clamp)
 	}
 	from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
 	switch p.Aim {

@@ -1,0 +1,296 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gtoffset/kafkaops"
+	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/records"
+	"gtoffset/kafkaops/wire"
+	"gtoffset/output"
+)
+
+type historyOptions struct {
+	scope
+	group        string
+	all          bool
+	since, until string
+	skip         int64
+
+	policy offsets.HistoryPolicy
+}
+
+func newHistory(g *global) *cobra.Command {
+	o := &historyOptions{}
+	c := &cobra.Command{
+		Use: "history",
+		Long: `Shows what a group committed before, as far as Kafka's own topic of commits still tells: moves back, changes by anybody who
+was not a member of the group, deletions, and commits of transactions that never took effect. What members commit as they go forward
+is counted, and listed with --all. Reads only, and needs READ on the topic __consumer_offsets.
+
+Compaction takes what is older than some hours or days; from when on nothing is missing is said. Kafka records no names: whoever
+commits while nobody is in the group is "not a member", a tool or a consumer that assigns its partitions by hand.
+
+The last line is the command that brings back what stood before the last such move: see reset --to-commit-at.
+
+Exit status: 0; 4 this cluster does not tell; 3 something may be missing, and which is said; 1 no such group.`,
+		Example: `  gtoffset history -g billing
+  gtoffset history -g billing -t orders --since 2h
+  gtoffset history -g billing -t orders:0 --all --since 2026-11-29T14:00:00Z --until 2026-11-29T15:00:00Z
+  gtoffset history -g billing --skip 100000 -o json`,
+		Args: takes(0, 0, "did you mean -g %s?"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.validate(g, c); err != nil {
+				return err
+			}
+			return runHistory(c.Context(), g, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&o.group, "group", "g", "", "consumer `GROUP`")
+	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
+	f.BoolVar(&o.all, "all", false, "every commit, and every change of who is in the group")
+	f.Int64Var(&o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")
+	f.StringVar(&o.since, "since", "", "only what happened at or after the `TIME`: 2026-11-29T12:00:00.000Z, or 2h for two hours ago")
+	f.StringVar(&o.until, "until", "", "only what happened at or before the `TIME`")
+	formats(c, output.Table, output.JSON, output.CSV)
+	return c
+}
+
+func (o *historyOptions) validate(g *global, c *cobra.Command) error {
+	if !c.Flags().Changed("group") {
+		return usage("no group is named", "add -g GROUP")
+	}
+	if err := o.scope.validate(); err != nil {
+		return err
+	}
+	if c.Flags().Changed("skip") && o.skip < 0 {
+		return usage(fmt.Sprintf("--skip %d is negative", o.skip), "--skip 100000 shows the steps that are larger")
+	}
+	p := offsets.HistoryPolicy{All: o.all, Skip: o.skip, Takes: func(k offsets.Key) bool { return offsets.Holds(o.selections, k) }}
+	for _, bound := range []struct {
+		flag, text string
+		at         *time.Time
+	}{{"--since", o.since, &p.Since}, {"--until", o.until, &p.Until}} {
+		if !c.Flags().Changed(strings.TrimPrefix(bound.flag, "--")) {
+			continue
+		}
+		at, err := parsePast(bound.text, g.env.Now())
+		if err != nil {
+			return usage(bound.flag+" "+err.Error(), "")
+		}
+		*bound.at = at
+	}
+	if !p.Since.IsZero() && !p.Until.IsZero() && p.Until.Before(p.Since) {
+		return usage(fmt.Sprintf("--until %s is before --since %s", sayInstant(p.Until), sayInstant(p.Since)), "swap them")
+	}
+	o.policy = p
+	return nil
+}
+
+// parsePast reads a time, or a length of time back from now.
+func parsePast(s string, now time.Time) (time.Time, error) {
+	if s != "" && !strings.ContainsAny(s, ":@") && strings.Count(s, "-") != 2 {
+		back, err := parseBack(s)
+		return now.Add(-back), err
+	}
+	return parseInstant(s, time.UTC)
+}
+
+func runHistory(ctx context.Context, g *global, o *historyOptions) error {
+	p, err := g.past(ctx, o.group, o.policy)
+	if err != nil {
+		return err
+	}
+	view := output.History{
+		Origin: g.session.origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
+		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(g),
+	}
+	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
+		return err
+	}
+	return p.doubts()
+}
+
+// past is what was read of a group's history.
+type past struct {
+	offsets.History
+	group     offsets.Group
+	log       kafkaops.PastLog
+	read      kafkaops.PastRead
+	retention time.Duration // of commits, 0 if not known
+}
+
+// manyOffsets is from where on a log has plainly not been compacted for long.
+const manyOffsets = 50_000_000
+
+// past reads what the cluster still has of a group's past. Only the look before the reading is bounded by --timeout.
+func (g *global) past(interrupt context.Context, group string, policy offsets.HistoryPolicy) (past, error) {
+	p := past{}
+	from, commits, err := g.beforePast(interrupt, group, policy, &p)
+	if err := cmp.Or(interrupt.Err(), err); err != nil {
+		return p, err
+	}
+	var h *offsets.Historian
+	shown, stop := g.pastProgress(p.log, from)
+	p.read, err = g.session.cluster.ReadPast(interrupt, p.log, kafkaops.PastReading{
+		From: from, Progress: shown, Options: records.Options{Log: g.log()},
+		Begin: func() func(*offsets.LogRecord) {
+			h = offsets.NewHistorian(policy)
+			return h.Add
+		},
+	})
+	stop()
+	if err != nil {
+		return p, noPast(err)
+	}
+	p.History = h.End(p.read.Complete)
+	p.Strange += p.read.Strange
+	if p.Records == 0 && from == p.log.Earliest {
+		if err := p.nothing(commits); err != nil {
+			return p, err
+		}
+	}
+	p.keptFor(interrupt, g)
+	return p, nil
+}
+
+// beforePast finds the log and the group, and says what cannot be told. It returns where reading begins, and how many commits the group
+// has now.
+func (g *global) beforePast(interrupt context.Context, group string, policy offsets.HistoryPolicy, p *past) (from int64, commits int, err error) {
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
+	defer cancel()
+	s, err := g.connect(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.log, err = s.cluster.Past(ctx, group); err != nil {
+		return 0, 0, noPast(err)
+	}
+	found, _, err := s.cluster.Groups(ctx, []string{group}, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	p.group = found[0].Group
+	if p.group.Type == offsets.Share {
+		return 0, 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group)}
+	}
+	from = p.log.Earliest
+	if n := p.log.End - from; n > manyOffsets {
+		g.note("partition %d of %s has %s offsets to read: compaction seems to stand still there (an open transaction, or the broker's cleaner has died)", p.log.Partition, wire.OffsetsTopic, offsets.Thousands(n))
+		if !policy.Since.IsZero() && policy.At.IsZero() {
+			if from, err = s.cluster.PastFrom(ctx, p.log, policy.Since); err != nil {
+				return 0, 0, err
+			}
+			g.note("reading begins at --since: the first commit of each partition after it has nothing before it to be compared with")
+		}
+	}
+	return from, len(found[0].Commits), nil
+}
+
+// noPast is the error of a cluster that does not tell of the past.
+func noPast(err error) error {
+	var no *kafkaops.NoPastError
+	if errors.As(err, &no) {
+		return &problem{code: exitRefused, text: no.Error()}
+	}
+	return err
+}
+
+// nothing is the error of a log without a record of the group; nil if that is an answer.
+func (p *past) nothing(commits int) error {
+	at := fmt.Sprintf("partition %d of %s", p.log.Partition, wire.OffsetsTopic)
+	switch {
+	case commits > 0:
+		return &problem{code: exitRefused, text: fmt.Sprintf("group %q has commits, but %s, where Apache Kafka would keep them, has none of it: this cluster places groups otherwise (Redpanda does), and where is not known", p.group.ID, at)}
+	case p.group.Existence == offsets.Missing:
+		return &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster, and %s has no record of it (%s)", p.group.ID, at, p.Complete), hint: "gtoffset describe lists the groups"}
+	}
+	return nil
+}
+
+// keptFor finds out how long commits are kept, where something was deleted.
+func (p *past) keptFor(interrupt context.Context, g *global) {
+	removed := false
+	for i := range p.Events {
+		removed = removed || p.Events[i].By == offsets.TheBroker
+	}
+	if !removed || p.group.Coordinator < 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
+	defer cancel()
+	p.retention = g.session.cluster.CommitRetention(ctx, []int32{p.group.Coordinator})[p.group.Coordinator]
+}
+
+// doubts is the error of a history in which something may be missing that nothing else tells of.
+func (p *past) doubts() error {
+	var errs []error
+	if p.read.Torn {
+		errs = append(errs, &problem{code: exitPartly, text: fmt.Sprintf("compaction went on during each of %d readings: older commits may be missing here that are still recorded", p.read.Tries), hint: "run it again"})
+	}
+	if p.Strange > 0 {
+		errs = append(errs, &problem{code: exitPartly, text: offsets.Plural(int(p.Strange), "record") + " of the group could not be read: a negative offset, or a form that gtoffset does not know"})
+	}
+	return errors.Join(errs...)
+}
+
+// undo is the command that brings back what stood before the last move that somebody may regret, "" if there is none.
+func (p *past) undo(g *global) string {
+	at, selections := p.Undo()
+	if len(selections) == 0 {
+		return ""
+	}
+	words := []string{"reset", "-g", p.group.ID}
+	for _, s := range selections {
+		words = append(words, "-t", s.String())
+	}
+	words = append(words, "--to-commit-at", at.Add(-time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
+	if p.Gone && p.group.Existence == offsets.Missing {
+		words = append(words, "--create")
+	}
+	return "to return to before " + offsets.Clock(at) + ": " + g.typed(words...)
+}
+
+// pastProgress shows on stderr how far a long reading is: a line that changes on a terminal, else one every ten seconds.
+func (g *global) pastProgress(log kafkaops.PastLog, from int64) (at func(int64), stop func()) {
+	if g.quiet {
+		return nil, func() {}
+	}
+	talk := g.talk()
+	line, every := g.progressLine(), barsEvery
+	if talk.Width == 0 || !talk.Gauge {
+		line, every = func(s string) {
+			if s != "" {
+				g.note("%s", s)
+			}
+		}, lineEvery
+	}
+	var place atomic.Int64
+	place.Store(from)
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				line("")
+				return
+			case <-tick.C:
+				done, all := place.Load()-from, log.End-from
+				line(fmt.Sprintf("read %s of %s offsets of %s %d (%d%%)", offsets.Thousands(done), offsets.Thousands(all), wire.OffsetsTopic, log.Partition, 100*done/max(all, 1)))
+			}
+		}
+	}()
+	return place.Store, func() { close(over); <-ended }
+}

@@ -1,0 +1,347 @@
+package cmd_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/history"
+	"gtoffset/kafkaops/kafkatest"
+)
+
+// morning is when the logs of these tests begin.
+var morning = time.Date(2031, 11, 29, 9, 0, 0, 0, time.UTC)
+
+// after is a time of the log.
+func after(seconds float64) time.Time {
+	return morning.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// past is a world with a log of group billing, which goes on with what is committed.
+func past(t *testing.T) (*world, *kafkatest.OffsetsLog) {
+	t.Helper()
+	w := start(t)
+	log := w.b.OffsetsLog(history.Partition("billing", 3))
+	return w, log
+}
+
+// entry is a commit of billing for orders.
+func entry(partition int32, offset int64) kafkatest.Entry {
+	return kafkatest.OffsetCommit("billing", "orders", partition, offset, "")
+}
+
+// moved has a member that worked, and a tool that moved two partitions back and one forward when it had left.
+func moved(t *testing.T) (*world, *kafkatest.OffsetsLog) {
+	t.Helper()
+	w, log := past(t)
+	w.topic("orders", [2]int64{0, 1000}, [2]int64{0, 1000}, [2]int64{0, 1000})
+	log.Batch(after(0), kafkatest.ClassicGroup("billing", 1, "app-7")).
+		Batch(after(1), entry(0, 100), entry(1, 100), entry(2, 100)).
+		Batch(after(2), entry(0, 500), entry(1, 500), entry(2, 500)).
+		Batch(after(3), kafkatest.ClassicGroup("billing", 2)).
+		Batch(after(5), entry(0, 0), entry(1, 0), entry(2, 900))
+	w.commit("billing", "orders", 0, 0, 900)
+	return w, log
+}
+
+type historyDoc struct {
+	Group, Type   string
+	Complete      bool
+	CompleteSince *string `json:"complete_since"`
+	Torn          bool
+	Events        []struct {
+		Time, What      string
+		Topic           *string
+		Partition       number
+		From, To        number
+		Change          number
+		HeldMs          number `json:"held_ms"`
+		By              *string
+		Author          string
+		Metadata        string
+		Commits         int
+		MemberCount     int  `json:"member_count"`
+		WholeGroup      bool `json:"whole_group"`
+		Producer, Epoch number
+	}
+	Counts struct{ Commits, Shown, Forward, Same, First, Outside int64 }
+	Hint   *string
+}
+
+func (r result) history() historyDoc {
+	r.t.Helper()
+	return document[historyDoc](r, "gtoffset.history/1")
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	w, _ := moved(t)
+	r := w.run("history", "-g", "billing", "-t", "orders").exits(0)
+	r.prints("complete: every commit since the first is still recorded", "3 of 9 commits shown; 3 went forward (the largest step 400) and 3 are the first of their partitions; --all lists them")
+	r.prints("2031-11-29 09:00:05.000  back     orders  0-1")
+	if !strings.Contains(r.out, "not a member: a tool, or a consumer with assigned partitions") {
+		t.Errorf("who it was is not said\n%v", r)
+	}
+	same(t, "stderr", r.err, "")
+
+	doc := w.run("history", "-g", "billing", "-o", "json").exits(0).history()
+	same(t, "type", doc.Type, "simple")
+	same(t, "complete", doc.Complete, true)
+	var got []string
+	for _, e := range doc.Events {
+		got = append(got, words(e.What, e.Partition, e.From, e.To, e.Change, e.HeldMs, deref(e.By)))
+	}
+	same(t, "events", strings.Join(got, "; "), "members null null null null null null; back 0 500 0 -500 3000 not a member; back 1 500 0 -500 3000 not a member; forward 2 500 900 400 3000 not a member")
+	same(t, "counts", fmt.Sprint(doc.Counts), "{9 3 3 0 3 0}")
+
+	all, err := csv.NewReader(strings.NewReader(w.run("history", "-g", "billing", "-o", "csv").exits(0).out)).ReadAll()
+	must(t, err)
+	same(t, "rows of CSV", len(all), 1+len(doc.Events))
+	same(t, "a row", strings.Join(all[2][1:9], ","), "2031-11-29T09:00:05.000Z,back,orders,0,500,0,-500,3000")
+}
+
+// What history prints as the way back can be typed, and does what it says.
+func TestHistoryHintBringsBack(t *testing.T) {
+	t.Parallel()
+	w, log := moved(t)
+	w.b.Record(log, func() time.Time { return after(60) })
+	r := w.run("history", "-g", "billing").exits(0)
+	_, line, found := strings.Cut(r.out, "hint: to return to before 2031-11-29 09:00:05.000Z: gtoffset ")
+	if !found {
+		t.Fatalf("no hint\n%v", r)
+	}
+	args := strings.Fields(strings.TrimSpace(line))
+	same(t, "the line", strings.Join(args, " "), "reset -g billing -t orders:0-1 --to-commit-at 2031-11-29T09:00:04.999Z")
+	r = w.run(append(args, "--execute")...).exits(0).prints("2 of 2 verified", "committed 2031-11-29 09:00:02.000Z, 2 s before; 1 ms after, it became 0")
+	same(t, "committed", w.committed("billing", "orders"), "0=500 1=500 2=900")
+	w.run(r.undo()...).exits(0)
+	same(t, "after undo", w.committed("billing", "orders"), "0=0 1=0 2=900")
+
+	doc := w.run("history", "-g", "billing", "--since", "2031-11-29T09:00:30Z", "-o", "json").exits(0).history()
+	got := ""
+	for _, e := range doc.Events {
+		got += words(e.What, e.Partition, e.From, e.To) + "; "
+	}
+	same(t, "and this is history, too", got, "forward 0 0 500; forward 1 0 500; back 0 500 0; back 1 500 0; ")
+}
+
+func TestResetToCommitAt(t *testing.T) {
+	t.Parallel()
+	at := func(seconds float64) string { return after(seconds).Format("2006-01-02T15:04:05.000Z07:00") }
+	t.Run("each partition by itself", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(1.5), "--execute").exits(0).
+			prints("3 of 3 verified", "members committed 3 times since then, in 3 partitions: what they processed is read again")
+		same(t, "committed", w.committed("billing", "orders"), "0=100 1=100 2=100")
+	})
+	t.Run("a time without zone, and in another", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T10:00:02", "--timezone", "Europe/Berlin", "--execute").exits(0).says("2031-11-29T09:00:02.000Z")
+		same(t, "committed", w.committed("billing", "orders"), "0=500 1=500 2=500")
+	})
+	t.Run("all topics, those that have no commits any more, too", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		w.topic("payments", [2]int64{0, 50})
+		log.Batch(after(6), kafkatest.OffsetCommit("billing", "payments", 0, 7, "")).Batch(after(7), kafkatest.OffsetTombstone("billing", "payments", 0))
+		w.run("reset", "-g", "billing", "--all-topics", "--to-commit-at", at(6), "--execute").exits(0).prints("1 of 1 verified")
+		same(t, "committed", w.committed("billing", "payments"), "0=7")
+	})
+	t.Run("before the first", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(0.5), "--execute").exits(4).
+			says("there was no commit then: nothing had ever been committed", "nothing was written")
+	})
+	t.Run("compacted", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Batch(after(8), kafkatest.ClassicGroup("billing", 2)).Compact(log.End())
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(4), "--execute").exits(4).
+			says("what was committed then is unknown: the oldest commit that is still recorded is of 2031-11-29 09:00:05.000Z", "nothing was written")
+		same(t, "writes", w.writes(), 0)
+	})
+	t.Run("compacted, one partition known", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		before := log.End()
+		log.Batch(after(8), entry(2, 950)).Compact(before)
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(6), "--execute").exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=0 1=0 2=900")
+	})
+	t.Run("removed then", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Batch(after(6), kafkatest.OffsetTombstone("billing", "orders", 0)).Batch(after(9), entry(0, 77))
+		w.run("reset", "-g", "billing", "-t", "orders:0", "--to-commit-at", at(7), "--execute").exits(4).says("there was no commit then: it was removed 2031-11-29 09:00:06.000Z")
+	})
+	t.Run("another topic of that name", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Batch(after(6), kafkatest.OffsetCommitOf(4, [16]byte{9}, "billing", "orders", 0, 77, ""))
+		w.run("reset", "-g", "billing", "-t", "orders:0", "--to-commit-at", at(7), "--execute").exits(4).says("77 was committed for another topic of this name: its id was CQ")
+	})
+	t.Run("out of range", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Batch(after(6), entry(0, 5000))
+		args := []string{"reset", "-g", "billing", "-t", "orders:0", "--to-commit-at", at(7), "--execute"}
+		w.run(args...).exits(4).says("5000 is high", "--clamp")
+		w.run(append(args, "--clamp")...).exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=1000 1=0 2=900")
+	})
+	t.Run("a transaction is open", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Transaction(after(6), 7, entry(0, 600))
+		w.run("reset", "-g", "billing", "-t", "orders:0", "--to-commit-at", at(3), "--execute").exits(0).prints("the transaction of producer 7 is still open")
+	})
+	t.Run("usage", func(t *testing.T) {
+		t.Parallel()
+		w := start(t)
+		w.b.Reset()
+		for _, args := range [][]string{
+			{"--to-commit-at", "2033-01-01T00:00:00Z"},
+			{"--to-commit-at", "yesterday"},
+			{"--to-commit-at", ""},
+			{"--to-commit-at", at(1), "--to-earliest"},
+			{"--to-commit-at", at(1), "-g", "other"},
+		} {
+			w.run(append([]string{"reset", "-g", "billing", "-t", "orders", "--execute"}, args...)...).exits(2)
+		}
+		for _, args := range [][]string{
+			{},
+			{"-g", "billing", "--skip", "-1"},
+			{"-g", "billing", "--since", "x"},
+			{"-g", "billing", "--since", "1h", "--until", "2h"},
+			{"-g", "billing", "-o", "yaml"},
+			{"-g", "billing", "--until", ""},
+			{"billing"},
+		} {
+			w.run(append([]string{"history"}, args...)...).exits(2)
+		}
+		same(t, "requests", w.b.Count(), 0)
+	})
+}
+
+// Where a cluster does not tell, it says why, and nothing else.
+func TestHistoryIsNotTold(t *testing.T) {
+	t.Parallel()
+	quiet := func(t *testing.T, r result) {
+		t.Helper()
+		same(t, "stdout", r.out, "")
+		if n := strings.Count(r.err, "gtoffset: error: "); n != 1 {
+			t.Errorf("%d errors, want one\n%v", n, r)
+		}
+	}
+	t.Run("no topic", func(t *testing.T) {
+		t.Parallel()
+		w := startWith(t, kafkatest.Options{Brokers: 1, NoOffsetsTopic: true})
+		w.b.Reset()
+		quiet(t, w.run("history", "-g", "billing").exits(4).says("the cluster has no topic __consumer_offsets: it keeps commits elsewhere"))
+		quiet(t, w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T09:00:00Z", "-q", "--execute").exits(4).says("the cluster has no topic __consumer_offsets"))
+		same(t, "requests for a coordinator", w.b.Count(kmsg.FindCoordinator.Int16()), 0)
+		same(t, "topic", w.b.TopicID("__consumer_offsets"), "")
+	})
+	t.Run("no right", func(t *testing.T) {
+		t.Parallel()
+		w := start(t)
+		w.b.DenyTopic("__consumer_offsets")
+		quiet(t, w.run("history", "-g", "billing").exits(4).says("DESCRIBE on topic __consumer_offsets is missing (READ is needed, and enough)"))
+	})
+	t.Run("no right to read", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Refuse(kerr.TopicAuthorizationFailed)
+		quiet(t, w.run("history", "-g", "billing").exits(4).says("READ on topic __consumer_offsets is missing"))
+	})
+	t.Run("another hash", func(t *testing.T) {
+		t.Parallel()
+		w, _ := past(t)
+		w.topic("orders", [2]int64{0, 100}).commit("billing", "orders", 10)
+		quiet(t, w.run("history", "-g", "billing").exits(4).says("this cluster places groups otherwise"))
+	})
+	t.Run("no such group", func(t *testing.T) {
+		t.Parallel()
+		w, _ := past(t)
+		quiet(t, w.run("history", "-g", "billing").exits(1).says(`group "billing" is not known to the cluster`))
+	})
+	t.Run("nothing of the group", func(t *testing.T) {
+		t.Parallel()
+		w, _ := past(t)
+		w.topic("orders", [2]int64{0, 100})
+		leave, err := w.b.Join("billing", false, "orders")
+		must(t, err)
+		defer leave()
+		r := w.run("history", "-g", "billing").exits(0).prints("No record of the group is left.")
+		same(t, "stderr", r.err, "")
+		if doc := w.run("history", "-g", "billing", "-o", "json").exits(0).history(); len(doc.Events) != 0 || !doc.Complete {
+			t.Errorf("got %+v", doc)
+		}
+	})
+	t.Run("the group was deleted", func(t *testing.T) {
+		t.Parallel()
+		w, log := past(t)
+		log.Batch(after(0), entry(0, 5)).Batch(after(1), kafkatest.OffsetTombstone("billing", "orders", 0), kafkatest.ClassicTombstone("billing"))
+		w.topic("orders", [2]int64{0, 100})
+		r := w.run("history", "-g", "billing").exits(0).prints("group gone: ", "--to-commit-at 2031-11-29T09:00:00.999Z --create")
+		_, line, _ := strings.Cut(r.out, "gtoffset reset ")
+		w.run(append([]string{"reset", "--execute"}, strings.Fields(line)...)...).exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=5")
+	})
+}
+
+// What others wrote into names and notes does not reach the terminal as it is.
+func TestHistoryIsClean(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	bad := "a\x1b[31m\u202e\n"
+	log.Batch(after(0), kafkatest.ClassicGroup("billing", 1, bad)).
+		Batch(after(1), kafkatest.OffsetCommit("billing", "orders"+bad, 0, 9, bad)).
+		Batch(after(2), kafkatest.OffsetCommit("billing", "orders"+bad, 0, 3, bad))
+	r := w.run("history", "-g", "billing").exits(0)
+	r.never("\x1b", "\u202e")
+	same(t, "rows", strings.Count(r.out, "  back  "), 1)
+	doc := w.run("history", "-g", "billing", "-o", "json").exits(0).history()
+	same(t, "the note in a document", doc.Events[len(doc.Events)-1].Metadata, bad)
+}
+
+func TestHistoryTellsOfTornReadings(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	const partitions = 400
+	w.topic("orders", [2]int64{0, 100})
+	for p := range int32(partitions) {
+		log.Batch(after(float64(p)), entry(p, 5))
+	}
+	log.Batch(after(partitions), entry(partitions-1, 6)).Compact(partitions) // a hole near the end
+	log.Portions(1)
+	gone := int32(0)
+	log.OnFetch(func(_ int, from int64) {
+		if from > partitions-100 { // a commit is repeated, and the first one, which was read already, is cleaned away
+			log.Batch(after(partitions+1), entry(gone, 5)).Compact(log.End())
+			gone++
+		}
+	})
+	w.run("history", "-g", "billing").exits(3).prints("commits shown").says("compaction went on during each of 3 readings", "hint: run it again")
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T09:00:20Z", "--execute").exits(4).says("nothing was written")
+}
+
+// A schema that nothing conforms to proves nothing.
+func TestHistoryDocumentHasEveryField(t *testing.T) {
+	t.Parallel()
+	w, _ := moved(t)
+	var doc map[string]any
+	must(t, json.Unmarshal([]byte(w.run("history", "-g", "billing", "--all", "-o", "json").exits(0).out), &doc))
+	if n := len(doc["events"].([]any)); n != 9+2 {
+		t.Errorf("--all: got %d events, want 9 commits and 2 changes of members", n)
+	}
+}

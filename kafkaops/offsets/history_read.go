@@ -1,0 +1,522 @@
+package offsets
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Historian makes a history of records. Of what it is given it keeps the events, the last of each partition, and what is within open
+// transactions; so a long log takes no more memory than a short one with the same events.
+type Historian struct {
+	policy HistoryPolicy
+	out    History
+	places map[Key]*place
+	open   map[int64][]pending // by producer
+	who    attendance
+
+	clock  int64 // the largest time of a commit so far, None before the first
+	latest int64 // when the last commit took effect, None before the first
+	gone   bool  // the group was removed, and nothing came after
+
+	batch   int64         // of the record before
+	removed []int         // events of that batch that are removals
+	leaving *HistoryEvent // GroupDeleted, unless the batch goes on with a group of another kind
+}
+
+// NewHistorian makes one.
+func NewHistorian(p HistoryPolicy) *Historian {
+	if p.Takes == nil {
+		p.Takes = func(Key) bool { return true }
+	}
+	return &Historian{policy: p, places: map[Key]*place{}, open: map[int64][]pending{}, who: newAttendance(), clock: None, latest: None, batch: None}
+}
+
+// place is the last that is known of a partition.
+type place struct {
+	value  Value
+	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
+	at     int64    // when it took effect
+	record int64    // its offset in the log
+	run    int      // index of the event that sums up a run that may go on; None
+	was    Was
+	later  bool // something younger than HistoryPolicy.At was seen
+}
+
+// pending is a commit that has not taken effect yet.
+type pending struct {
+	key       Key
+	value     Value
+	committed int64
+	record    int64
+	strange   bool // its form is not known
+}
+
+// Add takes the next record of the group, or the next marker of any transaction, in the order of the log.
+func (h *Historian) Add(r *LogRecord) {
+	if r.Batch != h.batch {
+		h.endBatch()
+		h.batch = r.Batch
+	}
+	if r.Kind == LogMarker {
+		h.marker(r)
+		return
+	}
+	h.out.Records++
+	switch r.Kind {
+	case LogCommit, LogUnreadable:
+		h.commit(r)
+	case LogRemoved:
+		h.remove(r)
+	case LogGone:
+		h.leave(r)
+	default:
+		h.attend(r)
+	}
+}
+
+// endBatch settles what the rest of a batch could have changed.
+func (h *Historian) endBatch() {
+	h.removed = h.removed[:0]
+	if h.policy.All {
+		h.flush()
+	}
+	if h.leaving != nil {
+		h.show(*h.leaving)
+		h.leaving = nil
+	}
+}
+
+// commit takes a commit: at once, or when its transaction ends.
+func (h *Historian) commit(r *LogRecord) {
+	h.gone, h.leaving = false, nil
+	if back := time.Duration(h.clock-r.Committed) * time.Millisecond; h.clock != None && back > h.out.ClockBack {
+		h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
+	}
+	h.clock = max(h.clock, r.Committed)
+	p := pending{r.Key, r.Value, r.Committed, r.Offset, r.Kind == LogUnreadable}
+	if p.strange {
+		h.out.Strange++
+	}
+	if r.Producer != None {
+		h.open[r.Producer] = append(h.open[r.Producer], p)
+		return
+	}
+	h.take(p, r.Committed, None, r.Whole)
+}
+
+// marker ends a transaction: now its commits take effect, if at all.
+func (h *Historian) marker(r *LogRecord) {
+	all := h.open[r.Producer]
+	delete(h.open, r.Producer)
+	for _, p := range all {
+		c := h.places[p.key]
+		overtaken := c != nil && c.record > p.record
+		if r.Commit && !overtaken {
+			h.take(p, r.Time, r.Producer, r.Whole)
+			continue
+		}
+		e := p.event(r.Time, r.Producer)
+		e.What = TxnAborted
+		if r.Commit {
+			e.What = TxnOvertaken
+		}
+		c.stands(&e)
+		h.show(e)
+	}
+}
+
+// stands fills in what the event found.
+func (c *place) stands(e *HistoryEvent) {
+	if c != nil && c.state == WasCommitted {
+		e.From, e.Held = c.value.Offset, between(c.at, e.Time.UnixMilli())
+	}
+}
+
+// between is a span of the log. Clocks differ, and it is never negative.
+func between(from, to int64) time.Duration { return time.Duration(max(to-from, 0)) * time.Millisecond }
+
+// event is what a commit says by itself.
+func (p pending) event(at, producer int64) HistoryEvent {
+	e := HistoryEvent{
+		Time: time.UnixMilli(at), Key: p.key, From: None, To: p.value.Offset, Held: None, Producer: producer, Note: p.value.Metadata,
+		Epoch: p.value.Epoch, Idle: None, Commits: 1, Request: p.committed,
+	}
+	if producer != None {
+		e.By = ATransaction
+	}
+	if p.strange {
+		e.To, e.Epoch = None, None
+	}
+	return e
+}
+
+// take lets a commit take effect.
+func (h *Historian) take(p pending, at, producer int64, whole bool) {
+	c := h.place(p.key, at, whole)
+	e := p.event(at, producer)
+	if producer == None {
+		e.By = h.who.author(whole)
+	}
+	e.What = c.happening(p, whole)
+	c.stands(&e)
+	again := c.state == WasRemoved
+	c.value, c.at, c.record, c.state = p.value, at, p.record, WasCommitted
+	if p.strange {
+		c.state = WasUnreadable
+	}
+	h.latest = at
+	c.remember(h.policy.At, e.By)
+	if h.policy.Takes(p.key) {
+		h.out.Commits++
+		h.weigh(c, &e, again)
+	}
+}
+
+// place finds the place of a partition, of which a record is there now.
+func (h *Historian) place(k Key, at int64, whole bool) *place {
+	c := h.places[k]
+	if c == nil {
+		c = &place{run: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
+		if whole {
+			c.was.State = WasNever
+		}
+		h.places[k] = c
+	}
+	return c
+}
+
+// happening says what a commit is beside what stands.
+func (c *place) happening(p pending, whole bool) Happening {
+	switch {
+	case p.strange:
+		return UnknownForm
+	case c.state == WasRemoved, c.state == WasUnknown && whole:
+		return NewCommit
+	case c.state != WasCommitted:
+		return FirstKnown
+	case c.value.TopicID != "" && p.value.TopicID != "" && c.value.TopicID != p.value.TopicID:
+		return OtherTopic
+	case p.value.Offset < c.value.Offset:
+		return WentBack
+	case p.value.Offset > c.value.Offset:
+		return WentForward
+	}
+	return StayedSame
+}
+
+// remember keeps what was in force at a point in time: the last that is not younger.
+func (c *place) remember(at time.Time, by Author) {
+	if at.IsZero() {
+		return
+	}
+	w := &c.was
+	if c.at <= at.UnixMilli() {
+		*w = Was{State: c.state, Value: c.value, Time: time.UnixMilli(c.at), NextTo: None, Reached: None, Pending: None, Disorder: c.later}
+		return
+	}
+	c.later = true
+	if w.Next.IsZero() {
+		w.Next = time.UnixMilli(c.at)
+		if c.state == WasCommitted {
+			w.NextTo = c.value.Offset
+		}
+	}
+	if by == AMember {
+		w.Members++
+		w.Reached = max(w.Reached, c.value.Offset)
+	}
+}
+
+// matters reports whether a commit is shown where not everything is.
+func (h *Historian) matters(e *HistoryEvent, again bool) bool {
+	switch e.What {
+	case WentBack, OtherTopic, UnknownForm:
+		return true
+	case NewCommit:
+		return again || e.By == NotAMember
+	case FirstKnown:
+		return e.By == NotAMember
+	case WentForward:
+		return e.By == NotAMember || h.over(e)
+	}
+	return false
+}
+
+// over reports a step forward that is larger than is passed over.
+func (h *Historian) over(e *HistoryEvent) bool {
+	return h.policy.Skip != None && e.To-e.From > h.policy.Skip
+}
+
+// weigh shows a commit, or counts it.
+func (h *Historian) weigh(c *place, e *HistoryEvent, again bool) {
+	run := c.run
+	c.run = None
+	switch {
+	case !h.policy.All && !h.matters(e, again):
+		h.pass(e)
+		if e.What == StayedSame {
+			c.run = run
+		}
+		return
+	case h.policy.All || e.What != WentForward || e.By != NotAMember || h.who.ever || h.over(e):
+		h.show(*e)
+		return
+	case run != None && h.within(e.Time): // the work of a job that assigns its partitions: thousands of steps, and nothing else
+		r := &h.out.Events[run]
+		r.Largest = max(r.Largest, r.To-r.From, e.To-e.From)
+		r.To, r.Ended = e.To, e.Time
+		r.Commits++
+		h.out.Shown++
+		c.run = run
+		return
+	}
+	c.run = h.show(*e)
+}
+
+// pass counts a commit that is not shown.
+func (h *Historian) pass(e *HistoryEvent) {
+	switch e.What {
+	case WentForward:
+		h.out.Forward++
+		h.out.Largest = max(h.out.Largest, e.To-e.From)
+	case StayedSame:
+		h.out.Same++
+	default:
+		h.out.First++
+	}
+}
+
+// within reports whether a time is within the bounds.
+func (h *Historian) within(t time.Time) bool {
+	p := &h.policy
+	return (p.Since.IsZero() || !t.Before(p.Since)) && (p.Until.IsZero() || !t.After(p.Until))
+}
+
+// show keeps an event, behind the last change of who is in the group if it needs that, and returns its index; None if it is not
+// asked for.
+func (h *Historian) show(e HistoryEvent) int {
+	switch {
+	case !e.OfGroup() && !h.policy.Takes(e.Key):
+		return None
+	case !h.within(e.Time):
+		h.out.Outside++
+		return None
+	}
+	if e.By == AMember || e.By == NotAMember || e.What == Deleted {
+		h.flush()
+	}
+	if e.By == AMember {
+		e.Members, e.Count = h.who.named, h.who.count()
+	}
+	switch e.What {
+	case TxnAborted, TxnOvertaken, TxnPending, Deleted, Membership, GroupDeleted:
+	default:
+		h.out.Shown++
+	}
+	h.out.Events = append(h.out.Events, e)
+	return len(h.out.Events) - 1
+}
+
+// flush shows the last change of who is in the group, unless that was done.
+func (h *Historian) flush() {
+	if change := h.who.change; change != nil {
+		h.who.change = nil
+		h.show(*change)
+	}
+}
+
+// remove takes a commit away.
+func (h *Historian) remove(r *LogRecord) {
+	c := h.place(r.Key, r.Time, r.Whole)
+	if c.state == WasRemoved {
+		return
+	}
+	e := HistoryEvent{
+		Time: time.UnixMilli(r.Time), What: Deleted, Key: r.Key, From: None, To: None, Held: None, By: TheBroker, Producer: None, Epoch: None,
+		Idle: h.idle(r.Time), Commits: 1, Request: r.Time,
+	}
+	c.stands(&e)
+	c.value, c.state, c.at, c.record, c.run = NoValue, WasRemoved, r.Time, r.Offset, None
+	c.remember(h.policy.At, TheBroker)
+	if i := h.show(e); i != None {
+		h.removed = append(h.removed, i)
+	}
+}
+
+// idle is for how long the group was left alone: no members, and if it never has any, no commits.
+func (h *Historian) idle(at int64) time.Duration {
+	from := h.who.empty
+	if from == None && !h.who.ever && h.who.count() == 0 {
+		from = h.latest
+	}
+	if from == None {
+		return None
+	}
+	return between(from, at)
+}
+
+// leave removes the group, or what it was before it changed its protocol.
+func (h *Historian) leave(r *LogRecord) {
+	idle := h.idle(r.Time)
+	if !h.who.leave(r.Type) {
+		return
+	}
+	h.gone = true
+	for _, i := range h.removed {
+		h.out.Events[i].Whole = true
+	}
+	if len(h.removed) == 0 {
+		h.leaving = &HistoryEvent{
+			Time: time.UnixMilli(r.Time), What: GroupDeleted, From: None, To: None, Held: None, By: TheBroker, Producer: None, Epoch: None,
+			Whole: true, Idle: idle, Commits: 1, Request: r.Time,
+		}
+	}
+}
+
+// attend follows who is in the group.
+func (h *Historian) attend(r *LogRecord) {
+	h.gone, h.leaving = false, nil
+	h.who.follow(r)
+}
+
+// End is what came of it. complete is what the reading found of the log. Nothing is added after it.
+func (h *Historian) End(complete Complete) History {
+	h.endBatch()
+	var left []HistoryEvent
+	for producer, all := range h.open {
+		for _, p := range all {
+			e := p.event(p.committed, producer)
+			e.What = TxnPending
+			if c := h.places[p.key]; c != nil {
+				c.stands(&e)
+				c.was.Pending = producer
+			}
+			left = append(left, e)
+		}
+	}
+	slices.SortFunc(left, func(a, b HistoryEvent) int {
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Producer, b.Producer), a.Key.Compare(b.Key))
+	})
+	for _, e := range left {
+		h.show(e)
+	}
+	h.out.Topics = map[string]int{}
+	for k := range h.places {
+		h.out.Topics[k.Topic]++
+	}
+	if !h.policy.At.IsZero() {
+		h.out.Was = make(map[Key]Was, len(h.places))
+		for k, c := range h.places {
+			h.out.Was[k] = c.was
+		}
+	}
+	h.out.Complete, h.out.Gone = complete, h.gone
+	return h.out
+}
+
+// attendance is who is in the group, as the log goes on.
+type attendance struct {
+	known   bool              // some record told; a log that is whole tells by its silence
+	ever    bool              // somebody was
+	classic []Member          // of the last LogMembers
+	modern  map[string]Member // by id
+	empty   int64             // since when nobody is in it; None if somebody is, or never was
+	named   []Member          // some of those who are in it; never changed, as events share it
+	change  *HistoryEvent     // that is not shown yet
+
+	asClassic, asModern bool // the group is there as the one, as the other
+}
+
+func newAttendance() attendance { return attendance{modern: map[string]Member{}, empty: None} }
+
+func (a *attendance) count() int { return len(a.classic) + len(a.modern) }
+
+// author says who commits outside of transactions. whole tells that every record before was there.
+func (a *attendance) author(whole bool) Author {
+	switch {
+	case a.count() > 0:
+		return AMember
+	case a.known || whole:
+		return NotAMember
+	}
+	return AuthorUnknown
+}
+
+// follow takes a record about members.
+func (a *attendance) follow(r *LogRecord) {
+	before := a.ids()
+	switch r.Kind {
+	case LogMembers:
+		a.classic, a.asClassic = r.Members, true
+	case LogJoined:
+		a.asModern = true
+		for _, m := range r.Members {
+			a.modern[m.ID] = m
+		}
+	case LogLeft:
+		for _, m := range r.Members {
+			delete(a.modern, m.ID)
+		}
+	case LogEpoch:
+		a.asModern = true
+		if a.change != nil && a.change.Request == r.Batch {
+			a.change.Epoch = r.Generation
+		}
+	}
+	told := r.Kind != LogLeft
+	switch {
+	case !slices.Equal(before, a.ids()):
+		a.changed(r)
+	case told && !a.known && len(before) == 0:
+		a.empty = r.Time
+	}
+	a.known = a.known || told
+}
+
+// changed notes that other members are in the group now.
+func (a *attendance) changed(r *LogRecord) {
+	were := a.named
+	if a.change != nil && a.change.Request == r.Batch { // several records say it together
+		were = a.change.Were
+	}
+	all := slices.SortedFunc(maps.Values(a.modern), func(x, y Member) int { return strings.Compare(x.ID, y.ID) })
+	all = append(all, a.classic...)
+	a.named, a.empty = all[:min(len(all), maxNamed):min(len(all), maxNamed)], None
+	if len(all) == 0 {
+		a.empty = r.Time
+	}
+	a.ever = a.ever || len(all) > 0
+	a.change = &HistoryEvent{
+		Time: time.UnixMilli(r.Time), What: Membership, From: None, To: None, Held: None, Members: a.named, Count: len(all), Were: were,
+		Producer: None, Epoch: r.Generation, Idle: None, Commits: 1, Request: r.Batch,
+	}
+}
+
+// ids are the ids of those who are in the group, in order.
+func (a *attendance) ids() []string {
+	ids := slices.Collect(maps.Keys(a.modern))
+	for _, m := range a.classic {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// leave ends the group as one of its kinds, and reports whether nothing is left of it. A group that never has members is not there as
+// either.
+func (a *attendance) leave(kind GroupType) (gone bool) {
+	a.known = true
+	if kind == Classic {
+		a.classic, a.asClassic = nil, false
+	} else {
+		a.asModern = false
+		clear(a.modern)
+	}
+	if a.count() == 0 {
+		a.named = nil
+	}
+	return !a.asClassic && !a.asModern
+}

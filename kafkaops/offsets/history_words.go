@@ -1,0 +1,155 @@
+package offsets
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Author says who made a change, as far as that can be told. retention is how long the coordinator keeps the commits of a group without
+// members, 0 if not known: what goes after that time has probably expired.
+func (e *HistoryEvent) Author(retention time.Duration) string {
+	text := ""
+	switch e.What {
+	case Membership:
+		return e.members()
+	case Deleted, GroupDeleted:
+		return e.removal(retention)
+	}
+	switch e.By {
+	case AMember:
+		text = "a member: " + names(e.Members)
+		if e.Count > 1 {
+			text = fmt.Sprintf("one of %s: %s", Plural(e.Count, "member"), most(e.Members, e.Count))
+		}
+	case NotAMember:
+		text = "not a member: a tool, or a consumer with assigned partitions"
+	case ATransaction:
+		text = fmt.Sprintf("transaction of producer %d", e.Producer)
+		if e.What == TxnPending {
+			text += ", still open"
+		}
+	case AuthorUnknown:
+		text = "unknown: who was in the group then is no longer recorded"
+	}
+	if e.Commits > 1 {
+		text += fmt.Sprintf("; %s until %s, the largest step %s", Plural(e.Commits, "commit"), Clock(e.Ended), Thousands(e.Largest))
+	}
+	if e.What == FirstKnown && e.By != AuthorUnknown {
+		text += "; what was before is no longer recorded"
+	}
+	if e.Note != "" {
+		text += fmt.Sprintf("; note %q", e.Note)
+	}
+	return text
+}
+
+// members says who is in the group, or who was in it last.
+func (e *HistoryEvent) members() string {
+	generation := ""
+	if e.Epoch != None {
+		generation = fmt.Sprintf(" (generation %d)", e.Epoch)
+	}
+	switch {
+	case e.Count > 0:
+		return Thousands(int64(e.Count)) + ": " + most(e.Members, e.Count) + generation
+	case len(e.Were) > 0:
+		return "none" + generation + "; before: " + names(e.Were)
+	}
+	return "none" + generation
+}
+
+// removal says how commits may have gone. Expiry, DeleteGroups, OffsetDelete and the deletion of a topic look alike in the log.
+func (e *HistoryEvent) removal(retention time.Duration) string {
+	text, asked := "", "OffsetDelete, or the topic was deleted"
+	if e.Whole {
+		text, asked = "group gone: ", "DeleteGroups"
+	}
+	idle := e.Idle
+	if !e.Whole && e.Held != None && e.Idle == None { // commits of topics that the members no longer read expire one by one
+		idle = e.Held
+	}
+	switch {
+	case retention > 0 && idle != None && idle < retention:
+		return text + asked
+	case retention > 0 && idle != None:
+		return text + fmt.Sprintf("expiry likely (left alone for %s, kept for %s), or %s", Span(idle.Truncate(time.Second)), Span(retention), asked)
+	}
+	return text + "expiry, " + asked
+}
+
+// names lists members.
+func names(all []Member) string {
+	var list []string
+	for _, m := range all {
+		list = append(list, m.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+// most lists members of which there may be more.
+func most(all []Member, count int) string {
+	if more := count - len(all); more > 0 {
+		return names(all) + ", and " + Thousands(int64(more)) + " more"
+	}
+	return names(all)
+}
+
+// Clock writes an instant of the log, in UTC.
+func Clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000Z") }
+
+// String says from where on nothing is missing.
+func (c Complete) String() string {
+	switch {
+	case c.Whole:
+		return "complete: every commit since the first is still recorded"
+	case c.Began:
+		return "complete since " + Clock(c.Since) + ", where reading began; what was before was not looked at"
+	case c.Since.IsZero():
+		return "not complete: of each partition only the last commit is left (compaction)"
+	}
+	return "complete since " + Clock(c.Since) + "; before that only the last commit of each partition is left (compaction)"
+}
+
+// Undo is the last move that somebody may regret, and the partitions that it moved: the last one back by anybody but a member, else the
+// last one back, else what was deleted last, else the last one forward by anybody but a member. There are no selections if nothing of
+// that kind happened.
+func (h History) Undo() (at time.Time, moved []Selection) {
+	wishes := []func(*HistoryEvent) bool{
+		func(e *HistoryEvent) bool { return e.What == WentBack && e.By != AMember },
+		func(e *HistoryEvent) bool { return e.What == WentBack },
+		func(e *HistoryEvent) bool { return e.What == Deleted },
+		func(e *HistoryEvent) bool { return e.What == WentForward && e.By == NotAMember && e.Commits == 1 },
+	}
+	for _, wish := range wishes {
+		for i := len(h.Events) - 1; i >= 0; i-- {
+			if e := &h.Events[i]; e.From != None && wish(e) {
+				return e.Time, h.with(e, wish)
+			}
+		}
+	}
+	return time.Time{}, nil
+}
+
+// with selects the partitions that one request moved in the same way.
+func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []Selection {
+	byTopic := map[string][]int32{}
+	for i := range h.Events {
+		if o := &h.Events[i]; o.Request == e.Request && o.From != None && wish(o) {
+			byTopic[o.Key.Topic] = append(byTopic[o.Key.Topic], o.Key.Partition)
+		}
+	}
+	var all []Selection
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		s := Selection{Topic: topic, Partitions: byTopic[topic]}
+		slices.Sort(s.Partitions)
+		s.Partitions = slices.Compact(s.Partitions)
+		if len(s.Partitions) == h.Topics[topic] {
+			s.Partitions = nil // all that it ever committed for
+		}
+		all = append(all, s)
+	}
+	return all
+}
