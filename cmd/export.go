@@ -110,7 +110,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		err = g.exportFile(o.target, doc, format, len(o.groups) != 1)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, left)
 	}
 	return errors.Join(g.troubles(shot, &o.scope), left)
 }
@@ -119,6 +119,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, error) {
 	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
 	var left []string
+	told := map[string]bool{} // one file is the reason of many partitions
 	for _, grp := range shot.Groups {
 		doc.Groups = append(doc.Groups, exchange.Group{Name: grp.ID, Type: grp.Type})
 		for _, r := range grp.Rows {
@@ -130,8 +131,11 @@ func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, erro
 			switch foreign := offsets.Judge(e, r.Range, shot.Origin.Cluster).Foreign; {
 			case foreign:
 				left = append(left, fmt.Sprintf("group %q %s was stored for cluster %s", grp.ID, r.Key, e.Cluster))
-			case !e.Problem(): // what could not be read is told apart, in troubles
+			case !e.Problem():
 				doc.Rows = append(doc.Rows, row)
+			case e.Reason != "" && !told[e.Reason]:
+				told[e.Reason] = true
+				left = append(left, fmt.Sprintf("group %q %s: %s %s", grp.ID, r.Key, e.Presence, e.Reason))
 			}
 		}
 	}

@@ -181,6 +181,8 @@ func parseSelection(s string) (offsets.Selection, error) {
 			return bad(fmt.Sprintf("%q runs backwards", part))
 		case hi > maxPartition:
 			return bad(fmt.Sprintf("%q is beyond any topic", part))
+		case len(sel.Partitions)+int(hi-lo) > maxPartition:
+			return bad("it names more partitions than any topic has")
 		}
 		for p := lo; p <= hi; p++ {
 			sel.Partitions = append(sel.Partitions, int32(p))

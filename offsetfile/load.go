@@ -99,6 +99,9 @@ func (h *Holding) add(topic, path string, r reading, counts Counts) {
 	t := offsets.StoredTopic{Topic: topic, Path: path, Presence: r.presence, Reason: r.reason, Token: r.token, Highest: offsets.None}
 	h.Store.Notes = append(h.Store.Notes, r.notes...)
 	if r.doc != nil {
+		if len(h.Entries) == 0 {
+			h.Entries = make(map[offsets.Key]offsets.Entry, r.doc.Len())
+		}
 		t.Whole, t.Salvaged = r.whole, strings.HasPrefix(r.token, tokenSalvaged)
 		t.Highest = r.doc.Highest()
 		topicID, cluster := r.doc.TopicID(), r.doc.Cluster()

@@ -292,7 +292,7 @@ func TestUnansweredWrite(t *testing.T) {
 			s.values[name("g", "t", 0)] = "7"
 			return lost
 		}, "failed", "7"},
-		"made and cut off":  {func(_ *shelf, write func() error) error { _ = write(); return context.Canceled }, string(offsets.Unverified), "2"},
+		"made and cut off": {func(_ *shelf, write func() error) error { _ = write(); return context.Canceled }, string(offsets.Unverified), "2"},
 		"refused for good": {func(*shelf, func() error) error { return &offsetfile.CredentialsError{Err: fmt.Errorf("no")} }, "failed", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {

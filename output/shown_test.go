@@ -11,7 +11,7 @@ func TestShown(t *testing.T) {
 		"a,b\n1\t2\n":            "a,b\n1\t2\n",
 		"\x1b[2Jx\r\n":           `\x1b[2Jx\r` + "\n",
 		"\u202egnp.exe\u200b\n":  `\u202egnp.exe\u200b` + "\n",
-		"世界 é \\ 👩‍👩‍👧\n":         "世界 é \\ 👩‍👩‍👧\n",
+		"世界 é \\ 👩‍👩‍👧\n":        "世界 é \\ 👩‍👩‍👧\n",
 		"\xff\xe4\xb8\n":         `\xff\xe4\xb8` + "\n",
 		"\x00\a\b\x7f\u0085end":  `\x00\x07\x08\x7f\u0085end`,
 		"\u2028\u2066\U000e0041": `\u2028\u2066\U000e0041`,

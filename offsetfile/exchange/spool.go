@@ -10,7 +10,7 @@ import (
 )
 
 // inMemory is how much of a stream is held in memory as long as nobody knows how long it is.
-const inMemory = 8 << 20
+const inMemory = 4 << 20
 
 // readAll reads r to its end. A file tells its size, and one that is too large is not read at all. The rest of a long stream waits in
 // a file of ours until its length is known, so that what is refused for its length takes no memory. The error wraps ErrTooLarge, or

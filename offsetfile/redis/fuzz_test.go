@@ -12,7 +12,6 @@ import (
 	"time"
 
 	redigo "github.com/gomodule/redigo/redis"
-
 )
 
 // saying is a connection on which a server says a text, whatever it is asked, and hangs up.

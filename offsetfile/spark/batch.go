@@ -47,6 +47,8 @@ func (c *checkpoint) content(ctx context.Context, file string) ([]byte, error) {
 		return nil, &troubleError{fmt.Sprintf("%s: %v", file, err), true}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &troubleError{reason: file + " was taken away while it was looked at"}
+	case errors.Is(err, offsetfile.ErrTooLarge):
+		return nil, &troubleError{reason: fmt.Sprintf("%s: %v", file, err)}
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
