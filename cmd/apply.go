@@ -35,7 +35,7 @@ type road struct {
 	stable      bool // what belongs to open transactions is not there yet
 
 	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
-	// plan's.
+	// plan's, and the plan is not kept: the same command goes on.
 	long func(context.Context, *writing) error
 }
 

@@ -22,9 +22,7 @@ func (w *writing) save() error {
 	if err != nil {
 		return err
 	}
-	user, host := w.g.env.Who()
-	doc := exchange.BackupOf(w.plan)
-	doc.Taken, doc.Tool, doc.Why, doc.User, doc.Host = w.g.env.Now(), "gtoffset "+version, w.road.why, user, host
+	doc := w.backup(w.plan)
 	kept := func(err error) error {
 		return &problem{code: exitFailed, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
 	}
@@ -43,11 +41,34 @@ func (w *writing) save() error {
 		}
 		w.plan.Undo = commandLine(undo)
 	}
+	if w.road.long != nil {
+		return nil // its plan says how far it wants to come, which is nobody's to write
+	}
 	w.saved = filepath.Join(dir, id+".plan.json")
 	if err := writeNew(w.saved, writer(exchange.PlanOf(w.plan))); err != nil {
 		return kept(err)
 	}
 	return nil
+}
+
+// backup is the document that brings back what a plan is about to change.
+func (w *writing) backup(p offsets.Plan) exchange.Document {
+	doc := exchange.BackupOf(p)
+	doc.Taken, doc.Tool, doc.Why = w.g.env.Now(), "gtoffset "+version, w.road.why
+	doc.User, doc.Host = w.g.env.Who()
+	return doc
+}
+
+// backupAgain replaces the backup by that of a plan which came out otherwise than it was meant.
+func (w *writing) backupAgain(p offsets.Plan) error {
+	next := w.plan.Backup + ".new"
+	if err := writeNew(next, writer(w.backup(p))); err != nil {
+		return err
+	}
+	if err := os.Rename(next, w.plan.Backup); err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return syncFolder(filepath.Dir(w.plan.Backup))
 }
 
 // writer writes a document of our own.
@@ -102,7 +123,12 @@ func writeNew(path string, write func(io.Writer) error) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder returns when what a folder lists is on the disk.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}

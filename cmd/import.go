@@ -235,6 +235,12 @@ const planAge = time.Hour
 // fromPlan applies what was planned before.
 func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
 	planned := *doc.Plan
+	if planned.Command == "replay" {
+		return nil, &problem{
+			code: exitRefused, text: fmt.Sprintf("%s is the plan of a replay: its offsets stand for records that are accepted first; nothing was written", planned.ID),
+			hint: "gtoffset replay with --save goes on from the store",
+		}
+	}
 	if age := g.env.Now().Sub(planned.Created); age > planAge && !o.stale {
 		return nil, &problem{
 			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s ago; nothing was written", planned.ID, offsets.Span(age)),

@@ -156,6 +156,9 @@ func (w *writing) outcome(wrote bool) error {
 
 // finishing is the command that writes what is left: partitions at their new value already are done.
 func (w *writing) finishing() string {
+	if w.road.long != nil {
+		return "the same command goes on"
+	}
 	line := append(append([]string{"gtoffset", "import", w.saved}, w.g.reach(w.plan.Origin.Bootstrap)...), "--execute")
 	if w.road.create {
 		line = append(line, "--create")

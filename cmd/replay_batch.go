@@ -389,9 +389,12 @@ func (r *replay) hand(ctx context.Context, b *batch, s sink, keep keeper) error 
 		return nil
 	}
 	if err := keep(r.g.hard, reached); err != nil {
-		return r.notSaved(b, err)
+		return r.notSaved(b, reached, err)
 	}
 	r.mu.Lock()
+	if b.records > 0 {
+		r.saved++
+	}
 	for _, p := range b.parts {
 		p.lane.saved = p.until
 	}
@@ -404,7 +407,7 @@ func (r *replay) notAccepted(b *batch, err error) error {
 	if errors.Is(err, errReaderGone) || r.g.hard.Err() != nil {
 		return err
 	}
-	text := fmt.Sprintf("batch %d was not accepted: %v (%s of %s)", b.number, err, offsets.Plural(int(b.records), "record"), brief(b))
+	text := fmt.Sprintf("batch %d was not accepted: %v (%s of %s)", b.number, err, offsets.Plural(int(b.records), "record"), brief(b.slices()))
 	if r.o.saves() {
 		text += "; the store is where the batch before left it"
 	}
@@ -422,17 +425,17 @@ func (r *replay) notAccepted(b *batch, err error) error {
 }
 
 // notSaved is the error of a batch that arrived, but of which the store does not know.
-func (r *replay) notSaved(b *batch, err error) error {
+func (r *replay) notSaved(b *batch, ranges []offsets.Slice, err error) error {
 	return &problem{
 		code: exitPartly, cause: err,
-		text: fmt.Sprintf("batch %d was accepted, but could not be saved: %v; a restart from the store repeats it (%s)", b.number, err, brief(b)),
+		text: fmt.Sprintf("batch %d was accepted, but could not be saved: %v; a restart from the store repeats it (%s)", b.number, err, brief(ranges)),
 	}
 }
 
 // brief names the ranges of a batch in a few words.
-func brief(b *batch) string {
+func brief(ranges []offsets.Slice) string {
 	var texts []string
-	for _, s := range b.slices() {
+	for _, s := range ranges {
 		texts = append(texts, fmt.Sprintf("%s %d..%d", s.Key, s.From, s.Until))
 	}
 	return list(texts, 3)

@@ -91,7 +91,7 @@ func (m *meters) progress(r *replay) output.ReplayProgress {
 	if len(r.o.command) > 0 || r.o.toTopic != "" {
 		p.Status = fmt.Sprintf("%s accepted", batches(r.batches))
 		if r.o.saves() {
-			p.Status = "saved " + batches(r.batches)
+			p.Status = "saved " + batches(r.saved)
 		}
 		if r.running > 0 {
 			p.Status += fmt.Sprintf(" · batch %d running", r.running)

@@ -30,6 +30,7 @@ type replay struct {
 
 	mu      sync.Mutex // guards the counts of the lanes, and these
 	batches int64      // accepted
+	saved   int64      // of them
 	running int64      // number of the batch that the sink has, 0 for none
 
 	left   atomic.Int64 // records that are still wanted, with --records
@@ -520,7 +521,7 @@ func (r *replay) view(err error) output.Replay {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.Batches = r.batches
+	v.Batches, v.Saved = r.batches, r.saved
 	for _, s := range r.stretches {
 		row := output.ReplayRow{Stretch: s, To: s.From, Saved: offsets.None}
 		if l := r.lanes[s.Key]; l != nil {

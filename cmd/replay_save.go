@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
@@ -29,6 +30,12 @@ func (r *replay) alongTheRoad(ctx context.Context) error {
 		group, _ := shot.Group(o.keeper())
 		from, resume := shot, map[offsets.Key]offsets.Entry(nil)
 		if o.saveAs != "" {
+			if group.Existence == offsets.Exists {
+				return offsets.Plan{}, &problem{
+					code: exitRefused, text: fmt.Sprintf("--save-as %s: Kafka knows a group of that name, whose job may go on from there; nothing was read", o.saveAs),
+					hint: "--save-as " + quote(o.group+"-replay") + ", a name that no job has",
+				}
+			}
 			from, resume = r.shot, map[offsets.Key]offsets.Entry{}
 			for _, row := range group.Rows {
 				resume[row.Key] = row.Stored
@@ -49,7 +56,7 @@ func (r *replay) saving(ctx context.Context, w *writing) error {
 	planned := w.plan
 	r.follow(planned)
 	group, _ := w.fresh.Group(r.o.keeper())
-	k := &keeping{w: w, seen: *group.Store, writer: w.locks[group.ID], reached: map[offsets.Key]int64{}}
+	k := &keeping{w: w, seen: *group.Store, writer: w.locks[group.ID], reached: map[offsets.Key]int64{}, tried: map[offsets.Key]int64{}}
 	for _, c := range planned.Each() {
 		k.reached[c.Key] = c.Old.Offset
 	}
@@ -61,8 +68,11 @@ func (r *replay) saving(ctx context.Context, w *writing) error {
 		}
 	}
 	w.plan = offsets.Reached(planned, saved)
-	if w.plan.Undo != "" && offsets.Short(planned, w.plan) {
-		w.plan.Undo += " --moved overwrite" // the backup says that it was to come further
+	if w.plan.Undo != "" && len(k.tried) > 0 && offsets.Short(planned, w.plan) {
+		if berr := w.backupAgain(offsets.Reached(planned, k.tried)); berr != nil {
+			w.g.note("the backup says still how far the replay was to come: %v", berr)
+			w.plan.Undo += " --moved overwrite"
+		}
 	}
 	return err
 }
@@ -91,6 +101,7 @@ type keeping struct {
 	writer  offsetfile.Writer
 	seen    offsets.Store
 	reached map[offsets.Key]int64 // what the store says
+	tried   map[offsets.Key]int64 // what it was last told, whether it said so or not
 }
 
 func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
@@ -102,6 +113,9 @@ func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
 			Key: s.Key, Side: offsets.Stored, TopicID: facts.TopicIDs[s.Topic], Verdict: offsets.Write, Target: offsets.Fixed,
 			Old: offsets.Value{Offset: k.reached[s.Key], Epoch: offsets.None}, New: offsets.Value{Offset: s.Until, Epoch: offsets.None},
 		}
+	}
+	for _, s := range reached {
+		k.tried[s.Key] = s.Until
 	}
 	changes, k.seen = k.writer.Save(ctx, k.seen, changes, facts)
 	for _, c := range changes {

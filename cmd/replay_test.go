@@ -148,7 +148,7 @@ func TestReplayNotAccepted(t *testing.T) {
 			}
 			if c.more == nil {
 				second := `if [ "$GTOFFSET_BATCH" = 1 ]; then cat >/dev/null; else ` + c.script + `; fi`
-				w.run(line(second)...).exits(3).says("batch 2 was not accepted: "+c.says, "2 records of orders 0 2..4", "the store is where the batch before left it", "1 of 1 verified", "--moved overwrite")
+				w.run(line(second)...).exits(3).says("batch 2 was not accepted: "+c.says, "2 records of orders 0 2..4", "the store is where the batch before left it", "1 of 1 verified", "the same command goes on")
 			} else { // on a busy machine the first, too, would take too long
 				w.run(line("cat >/dev/null", "--records", "2")...).exits(0)
 			}
@@ -249,6 +249,43 @@ func TestReplaySaveAs(t *testing.T) {
 	w.run(line("--until", "12", "--", "cat")...).exits(0).says("Nothing to do")
 	w.run(line("--until", "10", "--", "cat")...).exits(4).says(`group "again" is at 12, which is not in 5..10: it belongs to another replay`)
 	same(t, "in the end", w.stored("billing", "orders")+", "+w.stored("again", "orders"), "0=15, 0=12")
+	w.commit("again", "orders", 1)
+	w.run(line("--until", "15", "--", "cat")...).exits(4).says("Kafka knows a group of that name", "nothing was read")
+	same(t, "a job's own", w.stored("again", "orders"), "0=12")
+}
+
+// A replay that was cut short is undone like one that was not, and what it was still to read is in no plan.
+func TestReplayUndoneShort(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 20).save("billing", "orders", 5)
+	w.run(w.saving("cat >/dev/null; [ $GTOFFSET_BATCH != 3 ]", "--batch-records", "2")...).exits(3).says("batch 3 was not accepted", "2 batches accepted and saved", "the same command goes on")
+	same(t, "stored", w.stored("billing", "orders"), "0=9")
+	backup := w.backups()
+	same(t, "backups, without a plan", len(backup), 1)
+	w.run("import", backup[0], "--execute").exits(0).prints("1 of 1 verified")
+	same(t, "undone", w.stored("billing", "orders"), "0=5")
+}
+
+// A batch that could not be saved is named with all of its range, and counted as what it is.
+func TestReplayNotSaved(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 20).save("billing", "orders", 5)
+	path := w.path("billing", "orders")
+	script := `cat >/dev/null; [ $GTOFFSET_BATCH != 2 ] || printf '0 6\n' > ` + path
+	w.run(w.saving(script, "--batch-records", "2")...).exits(3).says("batch 2 was accepted, but could not be saved", "(orders 0 7..9)",
+		"2 batches accepted, 1 saved", "the last batch is not saved", "the same command goes on")
+	same(t, "stored", w.stored("billing", "orders"), "0=6")
+}
+
+// What a plan of a replay names was never earned, wherever the plan comes from.
+func TestReplayPlanIsNotImported(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 20).save("billing", "orders", 5)
+	r := w.run("reset", "-g", "billing", "--stored", "-s", w.store, "-t", "orders", "--to-offset", "20", "--dry-run", "-o", "json").exits(0)
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	must(t, os.WriteFile(plan, []byte(strings.Replace(r.out, `"command":"reset"`, `"command":"replay"`, 1)), 0o600))
+	w.run("import", plan, "--execute").exits(4).says("is the plan of a replay", "nothing was written")
+	same(t, "stored", w.stored("billing", "orders"), "0=5")
 }
 
 // What has expired is left out only by choice; then the store moves behind it.
@@ -486,6 +523,7 @@ func TestReplayUsage(t *testing.T) {
 		{"replay -g billing -s STORE --save --execute", "--save needs a command or --to-topic"},
 		{"replay -g billing --from earliest --save --execute -- cat", "--save needs a store"},
 		{"replay -g billing -s STORE --from earliest --save --execute -- cat", "--save goes with --from stored only"},
+		{"replay -g billing -g other -t orders --from earliest", "a replay is of one group, and -g names 2"},
 		{"replay -g billing -s STORE --save --save-as x --execute -- cat", "--save and --save-as exclude each other"},
 		{"replay -g billing -s STORE --save-as billing --execute -- cat", "--save-as names the group itself"},
 		{"replay -g billing --from earliest --save-as x --execute -- cat", "--save-as needs a store"},

@@ -23,6 +23,7 @@ type Replay struct {
 	Started time.Time
 	Took    time.Duration
 	Batches int64 // accepted
+	Saved   int64 // of them
 	Rows    []ReplayRow
 	Exit    int    // code with which the program ends
 	Why     string // the error, "" if there is none
@@ -89,6 +90,9 @@ func (v Replay) table(s Stream) error {
 			continue
 		}
 		words, t := r.words()
+		if v.Saves && r.Records > 0 && r.Saved != r.To {
+			words, t = words+"; the last batch is not saved", toneRed
+		}
 		if v.DryRun && r.Verdict == offsets.Write {
 			words, t = "up to "+offsets.Thousands(r.Distance())+" records", toneNone
 		}
@@ -113,8 +117,11 @@ func (v Replay) table(s Stream) error {
 	}
 	if v.Sink != "stdout" {
 		line += fmt.Sprintf(", %s %s accepted", offsets.Thousands(v.Batches), verb(int(v.Batches), "batch", "batches"))
-		if v.Saves {
+		switch {
+		case v.Saves && v.Saved == v.Batches:
 			line += " and saved"
+		case v.Saves:
+			line += ", " + offsets.Thousands(v.Saved) + " saved"
 		}
 	}
 	p.prose("  ", "%s", line)
@@ -161,6 +168,7 @@ func (v Replay) json(b *bytes.Buffer) error {
 	e.string("sink", v.Sink)
 	e.text("target", v.Target)
 	e.int("batches", v.Batches)
+	e.int("batches_saved", v.Saved)
 	e.int("records", records)
 	e.int("bytes", size)
 	e.int("exit", int64(v.Exit))
