@@ -403,6 +403,7 @@ func (h *Historian) End(complete Complete) History {
 	for _, e := range left {
 		h.show(e)
 	}
+	byRequest(h.out.Events)
 	h.out.Topics = map[string]int{}
 	for k := range h.places {
 		h.out.Topics[k.Topic]++
@@ -415,6 +416,26 @@ func (h *Historian) End(complete Complete) History {
 	}
 	h.out.Complete, h.out.Gone = complete, h.gone
 	return h.out
+}
+
+// byRequest sorts what each request did, by what that is and by partition: brokers append it in any order. A partition that comes again
+// is another request's.
+func byRequest(events []HistoryEvent) {
+	for from := 0; from < len(events); {
+		seen, to := map[Key]bool{}, from
+		for to < len(events) {
+			e, first := &events[to], &events[from]
+			if to > from && (e.OfGroup() || first.OfGroup() || e.Request != first.Request || !e.Time.Equal(first.Time) || seen[e.Key]) {
+				break
+			}
+			seen[e.Key] = true
+			to++
+		}
+		slices.SortStableFunc(events[from:to], func(a, b HistoryEvent) int {
+			return cmp.Or(cmp.Compare(a.What, b.What), a.Key.Compare(b.Key))
+		})
+		from = to
+	}
 }
 
 // attendance is who is in the group, as the log goes on.
