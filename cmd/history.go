@@ -55,7 +55,7 @@ Exit status: 0; 4 this cluster does not tell; 3 something may be missing, and wh
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.group, "group", "g", "", "consumer `GROUP`")
+	f.VarP((*oneGroup)(&o.group), "group", "g", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.BoolVar(&o.all, "all", false, "every commit, and every change of who is in the group")
 	f.Int64Var(&o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")

@@ -22,7 +22,6 @@ type replayOptions struct {
 	scope
 	road
 	group       string
-	given       []string // with -g
 	from, until string
 	follow      bool
 	records     int64
@@ -87,7 +86,7 @@ accepted; 130 interrupted, after the batch that was running.`,
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVarP(&o.given, "group", "g", nil, "consumer `GROUP`")
+	f.VarP((*oneGroup)(&o.group), "group", "g", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.StringVar(&o.from, "from", "stored", "`START`: stored, committed, earliest, a time, a length of time back, or an offset")
 	f.StringVar(&o.until, "until", "end", "`END`, which is not read itself: end, committed, a time, a length of time back, or an offset")
@@ -122,15 +121,10 @@ func (o *replayOptions) validate(g *global, c *cobra.Command, args []string) err
 		return usage("there is no command after --", "gtoffset replay ... -- ./load-batch")
 	}
 	o.command = args
-	switch len(o.given) {
-	case 0:
+	if !given("group") {
 		return usage("no group is named", "add -g GROUP")
-	case 1:
-		o.group = o.given[0]
-	default:
-		return usage("a replay is of one group, and -g names "+strconv.Itoa(len(o.given)), "one run for each")
 	}
-	o.groups = o.given
+	o.groups = []string{o.group}
 	for _, check := range []func() error{
 		o.scope.validate,
 		func() error { return o.validateRange(g, given) },

@@ -523,7 +523,7 @@ func TestReplayUsage(t *testing.T) {
 		{"replay -g billing -s STORE --save --execute", "--save needs a command or --to-topic"},
 		{"replay -g billing --from earliest --save --execute -- cat", "--save needs a store"},
 		{"replay -g billing -s STORE --from earliest --save --execute -- cat", "--save goes with --from stored only"},
-		{"replay -g billing -g other -t orders --from earliest", "a replay is of one group, and -g names 2"},
+		{"replay -g billing -g other -t orders --from earliest", `it is "billing" already, and this command is about one group`},
 		{"replay -g billing -s STORE --save --save-as x --execute -- cat", "--save and --save-as exclude each other"},
 		{"replay -g billing -s STORE --save-as billing --execute -- cat", "--save-as names the group itself"},
 		{"replay -g billing --from earliest --save-as x --execute -- cat", "--save-as needs a store"},

@@ -192,3 +192,18 @@ func parseSelection(s string) (offsets.Selection, error) {
 	sel.Partitions = slices.Compact(sel.Partitions)
 	return sel, nil
 }
+
+// oneGroup is a -g that is given once: elsewhere it is repeated, and the last one must not push the others out unseen.
+type oneGroup string
+
+func (g *oneGroup) Type() string { return "GROUP" }
+
+func (g *oneGroup) String() string { return string(*g) }
+
+func (g *oneGroup) Set(s string) error {
+	if *g != "" {
+		return fmt.Errorf("it is %q already, and this command is about one group; one run for each", string(*g))
+	}
+	*g = oneGroup(s)
+	return nil
+}
