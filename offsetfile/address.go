@@ -246,7 +246,7 @@ func hidePassword(text string) string {
 	params := strings.Split(query, "&")
 	for i, p := range params {
 		name, value, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(secretParams, plain) && variableName(value) == "" {
+		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(secretParams, plain) && value != "" && variableName(value) == "" {
 			params[i] = name + "=***"
 		}
 	}
