@@ -52,3 +52,26 @@ func TestBetween(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestTable(t *testing.T) {
+	parse := target{pkg: "gtoffset/offsetfile", name: "FuzzParse", about: "FuzzParse reads a file, or a|b.", seeds: 2}
+	read := target{pkg: "gtoffset/offsetfile/exchange", name: "FuzzRead"}
+	first := table(merge(nil, []result{{parse, 1234567, ""}, {read, 5, "--- FAIL"}}, []target{parse, read}))
+	want := `| target | what it does | executions | findings mended | open |
+|---|---|---|---|---|
+| offsetfile FuzzParse | reads a file, or a\|b | 1,234,567 | 2 | 0 |
+| offsetfile/exchange FuzzRead |  | 5 | 0 | 1 |
+| 2 targets | | 1,234,572 | 2 | 1 |
+`
+	if first != want {
+		t.Errorf("got\n%swant\n%s", first, want)
+	}
+	// Another run of one of them leaves the other's row.
+	again := table(merge(rowsIn(first), []result{{read, 70, ""}}, []target{parse, read}))
+	if want = strings.NewReplacer("| 5 | 0 | 1 |", "| 70 | 0 | 0 |", "1,234,572 | 2 | 1", "1,234,637 | 2 | 0").Replace(want); again != want {
+		t.Errorf("got\n%swant\n%s", again, want)
+	}
+	if gone := table(merge(rowsIn(first), nil, []target{parse})); strings.Contains(gone, "FuzzRead") {
+		t.Errorf("a test that is gone has a row:\n%s", gone)
+	}
+}

@@ -3,8 +3,8 @@
 //	go run ./scripts/fuzz [-time 1m] [-run REGEXP] [-parallel N] [-write]
 //
 // It finds the tests by itself. Each runs half of its time guided by coverage, and half without, which is many times as fast. A finding
-// ends its test and is told; Go leaves the input under testdata/fuzz, where it stays as a seed once it is mended. With -write the counts go
-// into docs/reliability.md. The exit code is 1 if there was a finding.
+// ends its test and is told; Go leaves the input under testdata/fuzz, where it stays as a seed once it is mended. With -write the counts of
+// the tests that ran go into docs/reliability.md. The exit code is 1 if there was a finding.
 package main
 
 import (
@@ -74,7 +74,7 @@ func run(ctx context.Context) (code int, err error) {
 	}
 	fmt.Printf("%12d executions of %d tests\n", total(results), len(results))
 	if *write {
-		return code, writeInto(page, table(results, *each))
+		return code, writeInto(page, results, targets)
 	}
 	return code, nil
 }

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -25,43 +25,83 @@ func total(results []result) (n int64) {
 	return n
 }
 
-// table is the counts in Markdown.
-func table(results []result, each time.Duration) string {
-	var b strings.Builder
-	seeds, open := 0, 0
-	b.WriteString("| target | what it does | executions | findings mended | open |\n|---|---|---|---|---|\n")
-	for _, r := range results {
-		found := 0
-		if r.finding != "" {
-			found = 1
-		}
-		seeds, open = seeds+r.seeds, open+found
-		fmt.Fprintf(&b, "| %s %s | %s | %s | %d | %d |\n", r.short(), r.name, strings.ReplaceAll(about(r), "|", "\\|"), offsets.Thousands(r.executions), r.seeds, found)
+// row is a line of the table: the last run of one target.
+type row struct {
+	target, about string
+	executions    int64
+	mended, open  int
+}
+
+func rowOf(r result) row {
+	_, about, _ := strings.Cut(strings.TrimSuffix(r.about, "."), " ") // without its name
+	found := row{target: r.short() + " " + r.name, about: strings.ReplaceAll(about, "|", "\\|"), executions: r.executions, mended: r.seeds}
+	if r.finding != "" {
+		found.open = 1
 	}
-	fmt.Fprintf(&b, "| %d targets | %v each | %s | %d | %d |\n", len(results), each, offsets.Thousands(total(results)), seeds, open)
+	return found
+}
+
+// merge puts the results of a run in the place of what is there of their targets. What is not among the targets that there are is left out.
+func merge(there []row, results []result, targets []target) []row {
+	var all []row
+	for _, t := range targets {
+		name := t.short() + " " + t.name
+		if i := slices.IndexFunc(results, func(r result) bool { return r.pkg == t.pkg && r.name == t.name }); i >= 0 {
+			all = append(all, rowOf(results[i]))
+		} else if i := slices.IndexFunc(there, func(r row) bool { return r.target == name }); i >= 0 {
+			all = append(all, there[i])
+		}
+	}
+	return all
+}
+
+// table is the rows in Markdown.
+func table(rows []row) string {
+	var b strings.Builder
+	var sum row
+	b.WriteString("| target | what it does | executions | findings mended | open |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		sum.executions, sum.mended, sum.open = sum.executions+r.executions, sum.mended+r.mended, sum.open+r.open
+		fmt.Fprintf(&b, "| %s | %s | %s | %d | %d |\n", r.target, r.about, offsets.Thousands(r.executions), r.mended, r.open)
+	}
+	fmt.Fprintf(&b, "| %d targets | | %s | %d | %d |\n", len(rows), offsets.Thousands(sum.executions), sum.mended, sum.open)
 	return b.String()
 }
 
-// about is the first sentence of a target's comment without its name.
-func about(r result) string {
-	_, text, _ := strings.Cut(strings.TrimSuffix(r.about, "."), " ")
-	return text
+// rowsIn reads what table has written.
+func rowsIn(text string) []row {
+	var all []row
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if len(cells) != 5 || !strings.Contains(cells[0], " Fuzz") {
+			continue
+		}
+		n, err1 := strconv.ParseInt(strings.ReplaceAll(cells[2], ",", ""), 10, 64)
+		mended, err2 := strconv.Atoi(cells[3])
+		open, err3 := strconv.Atoi(strings.TrimSpace(cells[4]))
+		if err1 == nil && err2 == nil && err3 == nil {
+			all = append(all, row{strings.TrimSpace(cells[0]), cells[1], n, mended, open})
+		}
+	}
+	return all
 }
 
-// writeInto puts a table into a page, in the place of the last one, or at its end.
-func writeInto(page, table string) error {
+// writeInto brings the table of a page up to date. A page without one gets it at its end.
+func writeInto(page string, results []result, targets []target) error {
 	text, err := os.ReadFile(page)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.WriteFile(page, []byte(between(string(text), table)), 0o644)
+	_, rest, _ := strings.Cut(string(text), begin)
+	old, _, _ := strings.Cut(rest, end)
+	return os.WriteFile(page, []byte(between(string(text), table(merge(rowsIn(old), results, targets)))), 0o644)
 }
 
 // between replaces what stands between the marks.
 func between(text, table string) string {
 	before, rest, found := strings.Cut(text, begin)
 	if !found {
-		return strings.Join(slices.DeleteFunc([]string{text, "\n" + begin, table, end}, func(s string) bool { return s == "" }), "")
+		return text + "\n" + begin + table + end
 	}
 	_, after, _ := strings.Cut(rest, end)
 	return before + begin + table + end + after
