@@ -31,6 +31,7 @@ type Cluster struct {
 	nodes     []*node
 	client    *kgo.Client
 	end       context.CancelFunc
+	faults    *Faults // nil unless Proxied
 	stop      sync.Once
 	delay     atomic.Int64 // nanoseconds
 }
@@ -57,6 +58,7 @@ type node struct {
 type Option func(*options)
 
 type options struct {
+	faults     *Faults
 	properties []string
 	id         string
 	delay      time.Duration
@@ -116,7 +118,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 		return nil, err
 	}
 	ctx, end := context.WithCancel(ctx)
-	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end}
+	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end, faults: o.faults}
 	c.SetDelay(o.delay)
 	defer func() {
 		if err != nil {
@@ -182,9 +184,9 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 		}
 		listeners := fmt.Sprintf("PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", n.addr, controller)
 		advertised := "PLAINTEXT://" + n.addr
-		if o.delay > 0 {
+		if o.delay > 0 || c.faults != nil {
 			target := fmt.Sprintf("127.0.0.1:%d", far)
-			if n.remote, err = delayed(ctx, target, &c.delay); err != nil {
+			if n.remote, err = delayed(ctx, target, &c.delay, n.id, c.faults); err != nil {
 				return err
 			}
 			listeners += ",REMOTE://" + target

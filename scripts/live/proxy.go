@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -9,8 +10,9 @@ import (
 
 // delayed listens on 127.0.0.1, passes each connection on to the target and delivers every byte the given time after it came,
 // each way: a long wire, of any bandwidth. A connection's first bytes wait one way and back longer if they came with the
-// connection, as they would for the handshake, which the kernel answers here at once. It ends with ctx.
-func delayed(ctx context.Context, target string, each *atomic.Int64) (addr string, err error) {
+// connection, as they would for the handshake, which the kernel answers here at once. With faults it goes by whole requests and
+// answers, and spoils them as they say. It ends with ctx.
+func delayed(ctx context.Context, target string, each *atomic.Int64, broker int32, faults *Faults) (addr string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -33,9 +35,14 @@ func delayed(ctx context.Context, target string, each *atomic.Int64) (addr strin
 				hangUp := func() { client.Close(); server.Close() }
 				defer hangUp()
 				defer context.AfterFunc(ctx, hangUp)()
+				requests, answers := bytesOf(client), bytesOf(server)
+				if faults != nil {
+					l := &link{broker: broker, faults: faults, client: client, server: server, waiting: map[int32]Harm{}}
+					requests, answers = l.request, l.answer
+				}
 				back := make(chan struct{})
-				go func() { defer close(back); carry(client, server, time.Time{}, delay) }()
-				carry(server, client, opened, delay)
+				go func() { defer close(back); carry(client, answers, time.Time{}, delay) }()
+				carry(server, requests, opened, delay)
 				<-back
 			}()
 		}
@@ -43,8 +50,17 @@ func delayed(ctx context.Context, target string, each *atomic.Int64) (addr strin
 	return l.Addr().String(), nil
 }
 
-// carry copies from one connection to the other until the first ends, then closes the second's writing side.
-func carry(to, from net.Conn, opened time.Time, delay time.Duration) {
+// bytesOf reads what comes, as it comes.
+func bytesOf(from io.Reader) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		b := make([]byte, 64<<10)
+		n, err := from.Read(b)
+		return b[:n], err
+	}
+}
+
+// carry writes to a connection what next gives until it ends, then closes the connection's writing side.
+func carry(to net.Conn, next func() ([]byte, error), opened time.Time, delay time.Duration) {
 	type chunk struct {
 		due  time.Time
 		data []byte
@@ -53,14 +69,13 @@ func carry(to, from net.Conn, opened time.Time, delay time.Duration) {
 	go func() {
 		defer close(wire)
 		for {
-			b := make([]byte, 64<<10)
-			n, err := from.Read(b)
-			if n > 0 {
+			b, err := next()
+			if len(b) > 0 {
 				due := time.Now()
 				if due.Before(opened) {
 					due = opened
 				}
-				wire <- chunk{due.Add(delay), b[:n]}
+				wire <- chunk{due.Add(delay), b}
 			}
 			if err != nil {
 				return

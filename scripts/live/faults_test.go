@@ -1,0 +1,137 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Each harm does to a request and its answer what it says, and to those before it nothing.
+func TestHarms(t *testing.T) {
+	answer := func(number int32) []byte { return frame(number, bytes.Repeat([]byte{1}, 200)) }
+	whole := answer(2)
+	half := whole[:4+(len(whole)-4)/2]
+	changed := func(at int, to ...byte) []byte {
+		b := bytes.Clone(whole)
+		copy(b[at:], to)
+		return b
+	}
+	for name, c := range map[string]struct {
+		harm    Harm
+		got     []byte // of the second answer
+		arrives bool   // the second request
+		silent  bool   // the connection stays open
+	}{
+		"pass":       {Pass, whole, true, true},
+		"refuse":     {Refuse, nil, false, false},
+		"swallow":    {Swallow, nil, false, true},
+		"unheard":    {Unheard, nil, true, false},
+		"silence":    {Silence, nil, true, true},
+		"cut":        {Cut, half, true, false},
+		"half close": {HalfClose, half, true, false},
+		"stall":      {Stall, half, true, true},
+		"shorten":    {Shorten, append(binary.BigEndian.AppendUint32(nil, uint32(len(half)-4)), half[4:]...), true, true},
+		"huge":       {Huge, changed(0, 0x7f, 0xff, 0xff, 0xff), true, true},
+		"negative":   {Negative, changed(0, 0xff, 0xff, 0xff, 0xfe), true, true},
+		"miscount":   {Miscount, changed(13, 0x7f), true, true},
+		"corrupt":    {Corrupt, changed(len(whole)-8, 0x11), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := make(chan int32, 2)
+			target := broker(t, func(number int32) []byte { seen <- number; return answer(number) })
+			faults := &Faults{}
+			faults.Set(&Fault{API: kmsg.OffsetCommit, Skip: 1, Times: 1, Harm: c.harm})
+			addr, err := delayed(t.Context(), target, new(atomic.Int64), 1, faults)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			if got := ask(t, client, 1, len(whole)); !bytes.Equal(got, answer(1)) {
+				t.Errorf("first answer: got %x", got)
+			}
+			<-seen
+			if got := ask(t, client, 2, len(c.got)); !bytes.Equal(got, c.got) {
+				t.Errorf("second answer: got %x, want %x", got, c.got)
+			}
+			if c.arrives {
+				<-seen
+			} else if len(seen) > 0 {
+				t.Error("the request got through")
+			}
+			patient := time.Minute // for an end that must come
+			if c.silent {
+				patient = 20 * time.Millisecond
+			}
+			_ = client.SetReadDeadline(time.Now().Add(patient))
+			n, err := client.Read(make([]byte, 1))
+			var late net.Error
+			if silent := errors.As(err, &late) && late.Timeout(); n != 0 || silent != c.silent {
+				t.Errorf("after it: got %d bytes, %v; want silence: %v", n, err, c.silent)
+			}
+			if got, want := faults.Hit(), 1; got != want {
+				t.Errorf("hit: got %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+// broker is a server that answers each frame by its number.
+func broker(t *testing.T, answer func(number int32) []byte) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	context.AfterFunc(t.Context(), func() { l.Close() })
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for {
+			request, err := readFrame(c)
+			if err != nil {
+				return
+			}
+			if _, err := c.Write(answer(int32(binary.BigEndian.Uint32(request[8:])))); err != nil {
+				return
+			}
+		}
+	}()
+	return l.Addr().String()
+}
+
+// ask sends an OffsetCommit of no content, and reads n bytes of what comes.
+func ask(t *testing.T, c net.Conn, number int32, n int) []byte {
+	t.Helper()
+	head := binary.BigEndian.AppendUint16(nil, uint16(kmsg.OffsetCommit))
+	head = binary.BigEndian.AppendUint16(head, 9)
+	request := binary.BigEndian.AppendUint32(nil, 8)
+	request = binary.BigEndian.AppendUint32(append(request, head...), uint32(number))
+	if _, err := c.Write(request); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, n)
+	if _, err := io.ReadFull(c, got); err != nil && n > 0 {
+		t.Fatalf("read %d bytes: %v", n, err)
+	}
+	return got
+}
+
+func frame(number int32, body []byte) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(4+len(body)))
+	return append(binary.BigEndian.AppendUint32(b, uint32(number)), body...)
+}
