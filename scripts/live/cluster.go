@@ -118,8 +118,9 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 		return nil, err
 	}
 	ctx, end := context.WithCancel(ctx)
-	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end, faults: o.faults}
+	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end}
 	c.SetDelay(o.delay)
+	c.faults = o.faults
 	defer func() {
 		if err != nil {
 			c.Stop()
