@@ -156,6 +156,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	wrote := w.plan.Count().Written > 0
 	w.readBack(hard)
+	w.plan.Applied = wrote || w.plan.Count().Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
 	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
 		w.plan.Undo = "" // there is nothing to undo
 	}

@@ -16,6 +16,9 @@ import (
 	"gtoffset/output"
 )
 
+// planSuffix ends the name of a plan's file; its backup has the same id.
+const planSuffix = ".plan.json"
+
 // save writes backup and plan to the backup folder before anything else is written, and notes the line that undoes it.
 func (w *writing) save() error {
 	dir, err := backupDir(w.g.env, w.road.backupDir)
@@ -26,7 +29,10 @@ func (w *writing) save() error {
 	kept := func(err error) error {
 		return &problem{code: exitFailed, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
 	}
-	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, writer(doc))
+	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, func(id string) func(io.Writer) error {
+		doc.ID = id
+		return writer(doc)
+	})
 	if err != nil {
 		return kept(err)
 	}
@@ -44,7 +50,7 @@ func (w *writing) save() error {
 	if w.road.long != nil {
 		return nil // its plan says how far it wants to come, which is nobody's to write
 	}
-	w.saved = filepath.Join(dir, id+".plan.json")
+	w.saved = filepath.Join(dir, id+planSuffix)
 	if err := writeNew(w.saved, writer(exchange.PlanOf(w.plan))); err != nil {
 		return kept(err)
 	}
@@ -78,7 +84,7 @@ func writer(doc exchange.Document) func(io.Writer) error {
 
 // newFile finds an id that is not taken yet in the folder, and with backup set writes its file. Two runs in one second differ
 // by a number.
-func newFile(dir, id string, backup bool, write func(io.Writer) error) (string, string, error) {
+func newFile(dir, id string, backup bool, write func(id string) func(io.Writer) error) (string, string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", "", err
 	}
@@ -88,12 +94,12 @@ func newFile(dir, id string, backup bool, write func(io.Writer) error) (string, 
 			try = fmt.Sprintf("%s-%d", id, n)
 		}
 		path := filepath.Join(dir, try+".json")
-		_, err := os.Lstat(filepath.Join(dir, try+".plan.json"))
+		_, err := os.Lstat(filepath.Join(dir, try+planSuffix))
 		if err == nil {
 			continue
 		}
 		if backup {
-			err = writeNew(path, write)
+			err = writeNew(path, write(try))
 		} else {
 			err = nil
 		}

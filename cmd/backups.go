@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -66,6 +67,9 @@ func runBackups(g *global, o *backupsOptions) error {
 	view := output.Backups{Dir: dir}
 	var errs []error
 	for _, name := range names {
+		if !o.pruning && strings.HasSuffix(name, planSuffix) { // listed by its backup, if it has one
+			continue
+		}
 		path := filepath.Join(dir, name)
 		doc, err := readSaved(path)
 		if errors.Is(err, exchange.ErrEmpty) {
@@ -73,13 +77,13 @@ func runBackups(g *global, o *backupsOptions) error {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err)})
+			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err), hint: "the others are done; move this one away"})
 			continue
 		}
 		switch {
 		case doc.Kind == exchange.Export: // somebody's own document: neither listed nor removed
 			continue
-		case doc.Kind == exchange.Plan && !o.pruning: // listed by its backup, if it has one
+		case doc.Kind == exchange.Plan && !o.pruning: // renamed
 			continue
 		case o.pruning && !doc.Taken.Before(before):
 			continue
@@ -99,7 +103,9 @@ func runBackups(g *global, o *backupsOptions) error {
 		view.Items = append(view.Items, item)
 	}
 	view.Pruned = o.pruning
-	slices.Reverse(view.Items)
+	slices.SortStableFunc(view.Items, func(a, b output.BackupItem) int { // newest first; the names of one second end with a number
+		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(len(b.Path), len(a.Path)), strings.Compare(b.Path, a.Path))
+	})
 	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
 }
 

@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,4 +141,38 @@ func TestBackupsLeaveExports(t *testing.T) {
 	if _, err := os.Stat(kept); err != nil {
 		t.Error(err)
 	}
+}
+
+// Several backups of one second, and one whose name sorts before an older one, are listed by when they were taken.
+func TestBackupsOfOneSecond(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	for range 11 {
+		w.run("reset", "-g", "billing", "-t", "orders", "--shift-by", "1", "--execute").exits(0)
+	}
+	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
+	var ids []string
+	for _, b := range w.run("backups", "-o", "json").exits(0).backupList().Backups {
+		ids = append(ids, b.ID)
+	}
+	want := []string{"20311129T120000Z-delete-billing"}
+	for n := 11; n > 1; n-- {
+		want = append(want, fmt.Sprint("20311129T120000Z-reset-billing-", n))
+	}
+	same(t, "newest first", words(ids), words(append(want, "20311129T120000Z-reset-billing")))
+}
+
+// What an undo brings back may be below earliest or above the end: what it skips is counted within what can be read, and its own plan
+// and backup can be read again.
+func TestUndoOfADeleteOutOfRange(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 1070}).commit("billing", "orders", 0, 1200)
+	undo := w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0).undo()
+	p := w.run(append(undo, "-o", "json")...).exits(0).plan()
+	same(t, "skips", words(p.change(t, "orders", 0, "committed").Skips, p.change(t, "orders", 1, "committed").Skips), "0 1070")
+	same(t, "as before", w.committed("billing", "orders"), "0=0 1=1200")
+	same(t, "listed", len(w.run("backups", "-o", "json").exits(0).backupList().Backups), 2)
+	w.run("import", filepath.Join(w.state, "gtoffset", p.ID+".plan.json"), "--execute").exits(0).prints("at its new value already")
+	w.now = w.now.Add(24 * time.Hour)
+	w.run("backups", "--prune", "1h").exits(0).prints("4 files removed")
 }

@@ -54,7 +54,9 @@ func TestCasesHigh(t *testing.T) {
 		}
 		same(t, "writes", w.writes(), 0)
 		// At a terminal it is asked.
-		w.person("n\n", nil).run("clamp", "-g", "billing").exits(1).says("[y/N]", "not confirmed")
+		w.person("n\n", nil).run("clamp", "-g", "billing").exits(1).
+			says("orders 0 is in doubt: y moves it to end and skips up to 300 readable; n, and then --high earliest, reads them again.", ", 1 in doubt? [y/N]", "not confirmed").
+			prints("asked below", "In all this skips up to 300 readable")
 		same(t, "committed", w.committed("billing", "orders"), "0=500")
 		w.person("y\n", nil).run("clamp", "-g", "billing").exits(0).prints("skips up to 300 readable", "1 of 1 verified")
 		same(t, "committed", w.committed("billing", "orders"), "0=300")

@@ -124,6 +124,13 @@ func TestCasesNam(t *testing.T) {
 		w.run("describe").exits(0).prints(`""`)
 		w.run("clamp", "-g", "", "--execute").exits(4).says("empty", "nothing was written")
 		same(t, "writes", w.writes(), 0)
+		// Where there is none, an unset variable is more likely.
+		w.run("delete", "-g", "", "-t", "elsewhere", "--execute").exits(1)
+		none := start(t).topic("orders", [2]int64{500, 900})
+		for _, command := range []string{"delete", "describe"} {
+			none.run(command, "-g", "", "-t", "orders").exits(map[string]int{"delete": 2, "describe": 1}[command])
+		}
+		none.run("delete", "-g", "", "-t", "orders", "--dry-run").exits(1).says("is a variable not set?", "nothing was written")
 		// Group "" has no path.
 		w.run("describe", "-g", "", "-s", w.store).exits(2).says("empty")
 		w.run("clamp", "-g", "", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(2)

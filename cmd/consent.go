@@ -18,6 +18,9 @@ func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
 		}
 		return nil
 	}
+	if err := w.view().Doubts(w.g.talk()); err != nil {
+		return err
+	}
 	fmt.Fprint(w.g.env.Stderr, w.view().Prompt())
 	yes, err := w.g.answer(ctx)
 	if err != nil {

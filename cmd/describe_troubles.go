@@ -41,11 +41,14 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	var errs []error
 	for _, grp := range shot.Groups {
-		nobody := grp.ID == "" && len(grp.Rows) == 0 && grp.Existence != offsets.Exists // an unset variable, most likely
+		nobody := grp.ID == "" && grp.Existence != offsets.Exists && !slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Committed.Presence != offsets.Absent })
 		if grp.Trouble != nil || grp.Existence != offsets.Missing && !nobody || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
 			continue
 		}
 		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}
+		if nobody {
+			p.hint = "is a variable not set? -g '' is the group without a name"
+		}
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
 		}

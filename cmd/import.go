@@ -69,7 +69,7 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
 	f.StringVar(&o.moved, "moved", "", "a partition that has moved since the backed-up write: `overwrite` it")
 	f.StringVar(&o.recreated, "recreated", "", "a topic that was recreated since: `keep` the number")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "the document may be of another cluster; its topic ids then prove nothing, and its offsets are not translated")
-	f.BoolVar(&o.stale, "stale", false, "apply a plan that is older than an hour")
+	f.BoolVar(&o.stale, "stale", false, "apply a plan that is older than an hour, or of a time to come")
 	o.road.flags(c)
 	o.createFlag(c)
 	return c
@@ -232,6 +232,9 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 // planAge is how old a plan may be before --stale is asked for.
 const planAge = time.Hour
 
+// clockSkew is how far ahead the clock of another machine may be that a plan was made on.
+const clockSkew = 5 * time.Minute
+
 // fromPlan applies what was planned before.
 func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
 	planned := *doc.Plan
@@ -241,9 +244,16 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 			hint: "gtoffset replay with --save goes on from the store",
 		}
 	}
-	if age := g.env.Now().Sub(planned.Created); age > planAge && !o.stale {
+	var when string
+	switch age := g.env.Now().Sub(planned.Created); {
+	case age > planAge:
+		when = offsets.Span(age) + " ago"
+	case age < -clockSkew:
+		when = offsets.Span(-age) + " ahead of this machine's clock"
+	}
+	if when != "" && !o.stale {
 		return nil, &problem{
-			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s ago; nothing was written", planned.ID, offsets.Span(age)),
+			code: exitRefused, text: fmt.Sprintf("the plan %s was made %s; nothing was written", planned.ID, when),
 			hint: "add --stale, or plan anew",
 		}
 	}

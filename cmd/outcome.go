@@ -34,7 +34,7 @@ func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
 	if p == nil {
 		return nil
 	}
-	if n := plan.Count(); plan.Applied && n.Write == 0 {
+	if n := plan.Count(); n.Write == 0 && !plan.Applied {
 		p.text += "; nothing was written" // refused at the very last look
 		return p
 	}
@@ -52,7 +52,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			choices = append(choices, choice)
 		}
 	}
-	code, unreachable := exitRefused, 0
+	code, away := exitRefused, len(shot.Troubles) == 0
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "")
 	}
@@ -61,9 +61,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			add(pg.Refusal, pg.Choice)
 			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
 		}
-		if g, _ := shot.Group(pg.Group); g.Trouble != nil && g.Trouble.Unreachable {
-			unreachable++
-		}
+		g, _ := shot.Group(pg.Group)
+		groupAway := g.Trouble != nil && g.Trouble.Unreachable
+		away = away && (pg.Refusal == "" || groupAway)
 		for _, c := range pg.Changes {
 			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
 				continue
@@ -75,6 +75,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			if c.Old.Offset != offsets.None {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
+			away = away && (c.Away || groupAway)
 			add(at+": "+c.Reason, c.Choice)
 			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
@@ -82,7 +83,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	if len(texts) == 0 {
 		return nil
 	}
-	if unreachable == len(plan.Groups) {
+	if away { // nothing else stands against it: it is worth trying again
 		code = exitUnreachable
 	}
 	hint := "--partial writes the rest"

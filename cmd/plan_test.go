@@ -411,3 +411,28 @@ func TestNoBackup(t *testing.T) {
 	must(t, err)
 	same(t, "files", words(len(files), strings.HasSuffix(files[0], ".plan.json")), "1 true")
 }
+
+// applied says that something was written, not that it was tried.
+func TestAppliedIsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600, 600)
+	args := []string{"reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute", "-o", "json"}
+	w.b.FailCommit("orders", 0, kerr.InvalidCommitOffsetSize)
+	some := w.run(args...).exits(3).plan()
+	same(t, "one of two", words(some.Applied, some.Counts.Written, some.Counts.Failed), "true 1 1")
+	w.b.FailCommit("orders", 1, kerr.InvalidCommitOffsetSize)
+	none := w.run("reset", "-g", "billing", "-t", "orders", "--to-offset", "700", "--execute", "-o", "json").exits(1).plan()
+	same(t, "none", words(none.Applied, none.Counts.Written, none.Counts.Failed, none.Undo == nil), "false 0 2 true")
+}
+
+// A plan of a time to come was made on a machine whose clock, or ours, is wrong: how old it is cannot be told.
+func TestPlanOfATimeToCome(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	plan := w.document(w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(0).out)
+	w.now = w.now.Add(-4 * time.Minute)
+	w.run("import", plan, "--dry-run").exits(0)
+	w.now = w.now.Add(-2 * time.Hour)
+	w.run("import", plan, "--execute").exits(4).says("2 h 3 min ahead of this machine's clock", "nothing was written", "--stale")
+	w.run("import", plan, "--execute", "--stale").exits(0)
+}

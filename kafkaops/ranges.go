@@ -289,7 +289,7 @@ func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
 				case again && !r.Known() && now[p].Leader == old.Leader && m.c.wire.Down(old.Leader):
 					now[p] = old // still the broker that does not answer
 				case now[p].Leader != offsets.None:
-					now[p].Reason = old.Reason // stands if there is no answer
+					now[p].Reason, now[p].Away = old.Reason, old.Away // stands if there is no answer
 					keys = append(keys, k)
 				}
 			}
@@ -326,7 +326,7 @@ func (m *measuring) at(ctx context.Context, node int32, keys []offsets.Key) (aga
 		t := troubleOf(err)
 		for _, k := range keys {
 			r := &m.ranges[k.Topic][k.Partition]
-			r.State, r.Reason, r.Denied = offsets.RangeUnknown, t.Reason, t.Denied
+			r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, t.Reason, t.Denied, t.Unreachable
 		}
 		if t.Unreachable {
 			return keys
@@ -336,7 +336,7 @@ func (m *measuring) at(ctx context.Context, node int32, keys []offsets.Key) (aga
 	const left = "the leader's answer does not name the partition"
 	for _, k := range keys {
 		r := &m.ranges[k.Topic][k.Partition]
-		r.State, r.Reason, r.Denied = offsets.RangeUnknown, left, false
+		r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, left, false, false
 		r.Earliest, r.End, r.Stable = offsets.None, offsets.None, offsets.None
 	}
 	for i, a := range answers {

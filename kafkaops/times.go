@@ -35,7 +35,7 @@ func (c *Cluster) Times(ctx context.Context, keys []offsets.Key, at time.Time) (
 	}
 	for k, r := range ranges {
 		if !r.Known() {
-			all[k] = offsets.Found{Offset: offsets.None, Reason: why(r)}
+			all[k] = offsets.Found{Offset: offsets.None, Reason: why(r), Away: r.Away}
 		}
 	}
 	return all, nil
@@ -73,7 +73,7 @@ func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire
 		for _, k := range keys {
 			asked[k] = true
 			r := &m.ranges[k.Topic][k.Partition]
-			r.State, r.Reason, r.Denied = offsets.RangeUnknown, t.Reason, t.Denied
+			r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, t.Reason, t.Denied, t.Unreachable
 		}
 		if err != nil {
 			if t.Unreachable {
@@ -92,7 +92,7 @@ func (c *Cluster) probe(ctx context.Context, keys []offsets.Key, build func(wire
 					r.State, r.Reason = offsets.RangeKnown, ""
 				case code != 0 && (r.Known() || r.Reason == left): // one reason is enough, and one retry
 					t := troubleCode(code, "DESCRIBE on topic "+k.Topic)
-					r.State, r.Reason, r.Denied = offsets.RangeUnknown, t.Reason, t.Denied
+					r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, t.Reason, t.Denied, t.Unreachable
 					if leaderMoved(code) {
 						again = append(again, k)
 					}

@@ -54,8 +54,7 @@ func (v PlanView) Write(s Stream) error {
 		}
 	}
 	v.kept(p, len(grid.Rows) > 0)
-	if weighty > 1 {
-		n := v.counts()
+	if n := v.counts(); weighty > 1 || v.Asking && n.Write > v.Plan.Count().Write {
 		p.prose("  ", "In all this skips %s readable and repeats %s.", upTo(n.Skips), upTo(n.Repeats))
 	}
 	return p.err
@@ -268,7 +267,9 @@ func (v PlanView) why(c offsets.Change) string {
 		}
 	}
 	switch {
-	case c.Verdict == offsets.Ask && !v.Asking:
+	case c.Verdict == offsets.Ask && v.Asking:
+		why += "; asked below"
+	case c.Verdict == offsets.Ask:
 		why += choose("; needs ", c.Choice)
 	case c.Verdict == offsets.Refuse:
 		why += choose("; unless ", c.Choice)
@@ -454,9 +455,40 @@ func fiveNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// Doubts says before the question what its yes decides beside the rest: where that goes which nothing but a person can judge, what it
+// costs, and the other way.
+func (v PlanView) Doubts(s Stream) error {
+	var all places
+	skips, another := map[said]int64{}, map[said]string{}
+	for group, c := range v.Plan.Each() {
+		if c.Verdict != offsets.Ask {
+			continue
+		}
+		at := said{group, c.Side, string(c.Target)}
+		all.add(at, c.Key)
+		skips[at] += c.Skips
+		flag, values, _ := strings.Cut(c.Choice, " ")
+		another[at] = flag + " " + strings.Join(slices.DeleteFunc(strings.Split(values, "|"), func(w string) bool { return w == at.why }), "|")
+	}
+	p := &printer{w: s.W, width: s.Width}
+	for _, at := range all.order {
+		side := ""
+		if len(sides(v.Plan)) > 1 {
+			side = " (" + string(at.side) + ")"
+		}
+		n := all.count[at]
+		p.prose("  ", "%s%s%s %s in doubt: y moves %s to %s and skips up to %s readable; n, and then %s, reads them again.",
+			v.of(at.group), all.names(at), side, verb(n, "is", "are"), verb(n, "it", "them"), at.why, offsets.Thousands(skips[at]), cleanText(another[at]))
+	}
+	return p.err
+}
+
 // Prompt is the question before a write, with the count, the group and the place. Its default is no.
 func (v PlanView) Prompt() string {
 	task := v.task()
+	if doubts := v.Plan.Count().Ask; doubts > 0 {
+		task += fmt.Sprintf(", %s in doubt", offsets.Thousands(int64(doubts)))
+	}
 	return strings.ToUpper(task[:1]) + task[1:] + "? [y/N] "
 }
 

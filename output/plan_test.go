@@ -130,8 +130,8 @@ func TestPrompt(t *testing.T) {
 		plan offsets.Plan
 		want string
 	}{
-		{clamped(offsets.Stored), "Write 3 offsets of group billing to /var/lib/billing/offsets? [y/N] "},
-		{clamped(offsets.Committed), "Write 2 offsets of group billing to the commits of cluster MkU3OEVBNTcwNTJENDM2Qg? [y/N] "},
+		{clamped(offsets.Stored), "Write 3 offsets of group billing to /var/lib/billing/offsets, 1 in doubt? [y/N] "},
+		{clamped(offsets.Committed), "Write 2 offsets of group billing to the commits of cluster MkU3OEVBNTcwNTJENDM2Qg, 1 in doubt? [y/N] "},
 		{inRange(), "Write nothing? [y/N] "},
 	} {
 		if got := (PlanView{Plan: c.plan}).Prompt(); got != c.want {

@@ -54,7 +54,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case st.Condition == NoEntry:
 		return clampMissing(s, g, r, c, p)
 	case !r.Range.Known():
-		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
+		return c.unknown("unknown: ", r.Range)
 	case st.Identity == Recreated && p.Recreated == "":
 		return c.refuse(fmt.Sprintf("the topic was recreated: its id was %s and is %s; %s readable from earliest %d",
 			e.TopicID, r.Range.TopicID, Thousands(r.Range.Readable()), r.Range.Earliest), "--recreated end|earliest|keep")
@@ -130,7 +130,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		c.Reason = "no entry anywhere; name its topic with -t to start it at earliest"
 		return c
 	case !r.Range.Known():
-		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
+		return c.unknown("unknown: ", r.Range)
 	case added:
 		return c.to(r, ToEarliest, "partition added: starts at earliest")
 	}
@@ -186,7 +186,7 @@ func (c Change) to(r Row, t Target, why string) Change {
 func (c Change) weigh(r Row) Change {
 	c.Skips, c.Repeats = 0, 0
 	if c.Old.Offset == None {
-		c.Skips = c.New.Offset - r.Range.Earliest
+		c.Skips = r.Range.clamp(c.New.Offset) - r.Range.Earliest // one that is brought back may be out of range
 		return c
 	}
 	from, to := r.Range.clamp(c.Old.Offset), r.Range.clamp(c.New.Offset)

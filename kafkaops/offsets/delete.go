@@ -17,6 +17,11 @@ func (g PlanGroup) Deleted(result Result, why string) PlanGroup {
 	return g
 }
 
+// Deleting reports whether the group itself was deleted, or may still be as there was no answer.
+func (g PlanGroup) Deleting() bool {
+	return g.Whole && (g.Result == Written || g.Result == Unverified)
+}
+
 // Delete plans to remove the commits of every partition of the snapshot, or with whole the groups themselves. Only the commits in
 // Kafka are concerned; a store keeps what it has.
 func Delete(s Snapshot, whole bool) Plan {

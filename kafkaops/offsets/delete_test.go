@@ -110,7 +110,9 @@ func TestDeleteProperties(t *testing.T) {
 		for i := range after.Groups { // an undo is for a stopped group
 			after.Groups[i].State, after.Groups[i].Members = "Empty", nil
 		}
-		for _, c := range offsets.Recheck(offsets.Restore(after, backupOf(plan), offsets.RestorePolicy{}), after).All() {
+		undo := offsets.Restore(after, backupOf(plan), offsets.RestorePolicy{})
+		sound(t, after, undo)
+		for _, c := range offsets.Recheck(undo, after).All() {
 			g, _ := s.Group(c.Group)
 			row, _ := g.Row(c.Key)
 			if row.Range.Gone() { // Kafka keeps no commit of a topic that is gone

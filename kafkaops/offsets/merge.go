@@ -60,7 +60,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	case r.Range.Gone():
 		return c.refuse(r.Range.gone(), "")
 	case !r.Range.Known():
-		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
+		return c.unknown("unknown: ", r.Range)
 	}
 	known := !foreign && given.TopicID != "" && r.Range.TopicID != ""
 	if known && given.TopicID != r.Range.TopicID && !p.KeepRecreated {

@@ -101,6 +101,7 @@ type Range struct {
 	State  RangeState
 	Reason string // why, when RangeUnknown
 	Denied bool   // RangeUnknown because a right is missing
+	Away   bool   // RangeUnknown because no broker answered
 
 	Earliest int64  // first offset that can still be read
 	End      int64  // next offset to be written (high watermark)

@@ -107,6 +107,7 @@ type Change struct {
 	Repeats   int64  // records that the change makes the job read again, at most
 	Result    Result // "" until applied
 	Error     string // why, for Failed and NotTried; for Written what is uncertain about it (in place, but perhaps not durable)
+	Away      bool   // refused only because a broker did not answer
 	Refused   bool   // Failed because the other end would not have it: members in the group, a file changed meanwhile
 	Pending   bool   // Unverified because no answer came in time: the broker may still store it
 	Verified  bool   // read back and found as planned
@@ -272,14 +273,14 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		now := row.Entry(c.Side)
 		switch {
 		case g.Trouble != nil && c.Side == Committed:
+			c.Away = g.Trouble.Unreachable
 			return c.refuse("the fresh look failed: "+g.Trouble.Reason, "")
 		case now.Problem():
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
 			return c.refuse("the topic was recreated since the plan", "")
 		case c.stands(ValueOf(now)) && !(c.Rewrite && c.Side == Stored):
-			c.Result = Already
-			return c
+			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.New.Offset == None:
@@ -287,11 +288,14 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		case row.Range.Gone() && c.Target != Restored:
 			return c.refuse("gone since the plan: "+row.Range.gone(), "")
 		case !row.Range.Known() && c.Target != Restored:
-			return c.refuse("the fresh look failed: "+cmp.Or(row.Range.Reason, "no reason given"), "")
+			return c.unknown("the fresh look failed: ", row.Range)
 		}
 		if c.Target == ToEarliest && c.New.Offset != row.Range.Earliest {
 			c.Reason += fmt.Sprintf("; earliest has moved on from %d", c.New.Offset)
 			c.New.Offset = row.Range.Earliest
+			if c = c.weigh(row); c.stands(ValueOf(now)) && !c.Rewrite {
+				return c.already()
+			}
 		}
 		if c.Target == Restored {
 			return c
@@ -306,6 +310,12 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 	})
 }
 
+// already is a change that was found done: what it was to write was just read.
+func (c Change) already() Change {
+	c.Result, c.Verified = Already, true
+	return c
+}
+
 // stands reports whether a side holds what the change is to write. Where the number was to stay, its epoch and metadata count.
 func (c Change) stands(now Value) bool {
 	return now.Offset == c.New.Offset && (!c.Rewrite || c.Side == Stored || now.Epoch == c.New.Epoch && now.Metadata == c.New.Metadata)
@@ -317,6 +327,12 @@ func (c Change) refuse(reason, choice string) Change {
 	return c
 }
 
+// unknown refuses the partition because its range could not be read.
+func (c Change) unknown(before string, r Range) Change {
+	c.Away = r.Away
+	return c.refuse(before+cmp.Or(r.Reason, "no reason given"), "")
+}
+
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {
 	return p.eachOf(func(group string, c Change) Change {
@@ -326,6 +342,7 @@ func Verify(p Plan, after Snapshot) Plan {
 		g, _ := after.Group(group)
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
+		c.Verified = false
 		switch {
 		case now.Problem() || c.Side == Committed && g.Trouble != nil:
 			if c.Error == "" {
@@ -382,9 +399,18 @@ func Resume(p Plan, s Snapshot) Plan {
 		side Side
 	}
 	asked := map[place]bool{}
+	refused := map[string]string{} // by group
+	for _, g := range p.Groups {
+		if g.Refusal != "" {
+			refused[g.Group] = "refused when it was planned: " + g.Refusal
+		}
+	}
 	p.ID, p.Applied, p.Backup, p.Undo, p.Origin, p.Created, p.Command = "", false, "", "", s.Origin, s.At, "import"
 	p = p.eachOf(func(group string, c Change) Change {
 		c.Result, c.Error, c.Verified = "", "", false
+		if why := refused[group]; why != "" && c.Verdict != Keep {
+			return c.refuse(why, "")
+		}
 		if foreign && (c.Verdict == Write || c.Verdict == Ask) {
 			return c.refuse(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), "")
 		}
@@ -394,7 +420,7 @@ func Resume(p Plan, s Snapshot) Plan {
 		return c
 	})
 	for i := range p.Groups {
-		p.Groups[i].Refusal, p.Groups[i].Choice, p.Groups[i].Result, p.Groups[i].Error = "", "", "", ""
+		p.Groups[i].Refusal, p.Groups[i].Choice, p.Groups[i].Result, p.Groups[i].Error = refused[p.Groups[i].Group], "", "", ""
 		if g, ok := s.Group(p.Groups[i].Group); ok {
 			p.Groups[i].State, p.Groups[i].Type = g.State, g.Type
 			if p.Groups[i].Whole && g.Existence == Missing {
@@ -405,7 +431,7 @@ func Resume(p Plan, s Snapshot) Plan {
 	return Recheck(p, s).eachOf(func(group string, c Change) Change {
 		switch {
 		case c.Verdict == Write && c.Result == Already:
-			c.Verdict, c.Reason, c.Old = Keep, "at its new value already", c.New
+			c.Verdict, c.Reason, c.Old, c.Verified = Keep, "at its new value already", c.New, false
 		case c.Verdict == Write && asked[place{group, c.Key, c.Side}]:
 			c.Verdict = Ask
 		}

@@ -29,6 +29,7 @@ const (
 type Found struct {
 	Offset int64  // None: no record is that young
 	Reason string // why it could not be looked up, "" if it was
+	Away   bool   // because no broker answered
 }
 
 // ResetPolicy says where to move which side.
@@ -97,7 +98,7 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	case r.Range.Gone():
 		return c.refuse(r.Range.gone(), "")
 	case !r.Range.Known():
-		return c.refuse("unknown: "+cmp.Or(r.Range.Reason, "no reason given"), "")
+		return c.unknown("unknown: ", r.Range)
 	}
 	switch p.Aim {
 	case AimEarliest:
@@ -110,6 +111,7 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		found := p.Times[r.Key]
 		switch {
 		case found.Reason != "":
+			c.Away = found.Away
 			return c.refuse("unknown: "+found.Reason, "")
 		case found.Offset == None:
 			return c.asked(s, r, ToEnd, "no record at or after "+p.From+": end")

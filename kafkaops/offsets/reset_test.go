@@ -250,11 +250,12 @@ func TestGateProperties(t *testing.T) {
 		gated := offsets.Gate(plan, s, create)
 		sound(t, s, gated)
 		for i, pg := range gated.Groups {
+			unseen := s.Groups[i].Trouble != nil && len(pg.Changes) == 0 // what would be written is not known
 			n, was := (offsets.Plan{Groups: gated.Groups[i : i+1]}).Count(), (offsets.Plan{Groups: plan.Groups[i : i+1]}).Count()
 			switch {
 			case i != closed && (n != was || pg.Refusal != ""):
 				t.Fatalf("group %q is refused too", pg.Group)
-			case i == closed && (n.Write != 0 || n.Ask != 0 || n.Refuse != was.Refuse+was.Write+was.Ask || (pg.Refusal == "") != (was.Write == 0)):
+			case i == closed && (n.Write != 0 || n.Ask != 0 || n.Refuse != was.Refuse+was.Write+was.Ask || (pg.Refusal == "") != (was.Write == 0 && !unseen)):
 				t.Fatalf("group %q: %+v of %+v, %q", pg.Group, n, was, pg.Refusal)
 			}
 		}

@@ -130,7 +130,7 @@ func TestResume(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := offsets.Clamp(group(tc.planned), policy)
 			plan.ID, plan.Applied, plan.Backup, plan.Undo = "id", true, "b", "u"
-			plan.Groups[0].Result, plan.Groups[0].Refusal, plan.Groups[0].Error = offsets.Failed, "r", "e"
+			plan.Groups[0].Result, plan.Groups[0].Error = offsets.Failed, "e"
 			now := group(tc.now)
 			now.Origin.Cluster, now.Groups[0].State = tc.cluster, "Dead"
 			got := offsets.Resume(plan, now)
@@ -141,5 +141,55 @@ func TestResume(t *testing.T) {
 				t.Errorf("what is left of the earlier try: %+v", got)
 			}
 		})
+	}
+}
+
+// A group that was refused as a whole when it was planned is not written because it is open now: nobody decided so.
+func TestResumeOfARefusedGroup(t *testing.T) {
+	now := group(committed(known(500, 900), offsets.At(300)))
+	plan := offsets.Clamp(now, offsets.ClampPolicy{Sides: []offsets.Side{offsets.Committed}, Named: always})
+	plan.Groups[0].Refusal = "active"
+	got := offsets.Gate(offsets.Resume(plan, now), now, false)
+	const want = "refused when it was planned: active"
+	if c := got.All()[0]; c.Verdict != offsets.Refuse || c.Reason != want || got.Groups[0].Refusal != want || got.ToDo() != 0 {
+		t.Errorf("got %s %q, group %q", c.Verdict, c.Reason, got.Groups[0].Refusal)
+	}
+	whole := offsets.Delete(group(), true)
+	whole.Groups[0].Refusal = "active"
+	if got := offsets.Gate(offsets.Resume(whole, group()), group(), false); got.ToDo() != 0 || got.Groups[0].Refusal != want {
+		t.Errorf("a group without commits: %+v", got)
+	}
+}
+
+// A plan for earliest, of which earliest has meanwhile moved to where the partition is, has nothing left to do, and that was read.
+func TestRecheckOfEarliestThatCameTo(t *testing.T) {
+	row := committed(known(3, 900), offsets.At(10))
+	plan := offsets.Reset(group(row), offsets.ResetPolicy{Sides: []offsets.Side{offsets.Committed}, Aim: offsets.AimEarliest, Named: always})
+	now := group(committed(known(10, 900), offsets.At(10)))
+	got := offsets.Recheck(plan, now).All()[0]
+	if got.Result != offsets.Already || !got.Verified || got.Skips != 0 || got.Repeats != 0 {
+		t.Errorf("got %+v", got)
+	}
+	later := group(committed(known(7, 900), offsets.At(10))) // not so far: what it repeats is counted anew
+	if got := offsets.Recheck(plan, later).All()[0]; got.Verdict != offsets.Write || got.Repeats != 3 || got.New.Offset != 7 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What is refused because a broker did not answer says so, whoever refuses it.
+func TestRefusedAsABrokerIsAway(t *testing.T) {
+	away := committed(offsets.Range{Reason: "broker 3 hung up", Away: true}, offsets.At(10))
+	both := []offsets.Side{offsets.Committed}
+	plans := map[string]offsets.Plan{
+		"clamp": offsets.Clamp(group(away), offsets.ClampPolicy{Sides: both, Named: always}),
+		"reset": offsets.Reset(group(away), offsets.ResetPolicy{Sides: both, Aim: offsets.AimEarliest, Named: always}),
+		"merge": offsets.Merge(group(away), []offsets.Given{{Group: "billing", Key: offsets.Key{Topic: "orders"}, Value: offsets.Value{Offset: 5}}}, offsets.MergePolicy{Side: offsets.Committed}),
+		"fresh look": offsets.Recheck(offsets.Reset(group(committed(known(0, 900), offsets.At(10))),
+			offsets.ResetPolicy{Sides: both, Aim: offsets.AimEarliest, Named: always}), group(away)),
+	}
+	for name, plan := range plans {
+		if c := plan.All()[0]; c.Verdict != offsets.Refuse || !c.Away {
+			t.Errorf("%s: got %+v", name, c)
+		}
 	}
 }
