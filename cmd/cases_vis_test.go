@@ -74,6 +74,17 @@ func TestCasesVis(t *testing.T) {
 		allow()
 		w.run("describe", "-g", "billing").exits(0)
 	})
+	t.Run("VIS-4 topic without a commit", func(t *testing.T) { // how many partitions it has is not known
+		t.Parallel()
+		w := start(t).topic("t1", two...).topic("t2", two...).commit("billing", "t1", 100, 10)
+		defer w.b.DenyTopic("t2")()
+		const says = `topic "t2" could not be read: not allowed: DESCRIBE on topic t2 is missing`
+		w.run("describe", "-g", "billing", "-t", "t1", "-t", "t2").exits(3).prints("low: 400 expired").says(says).never("does not exist")
+		w.run("clamp", "-g", "billing", "-t", "t1", "-t", "t2", "--execute").exits(4).says(says + "; nothing was written")
+		w.run("clamp", "-g", "billing", "-t", "t2", "--execute").exits(4).says(says)
+		same(t, "writes", w.writes(), 0)
+		w.run("clamp", "-g", "billing", "-t", "t1", "-t", "t2", "--execute", "--partial").exits(3).says("left out: " + says).prints("1 of 1 verified")
+	})
 	t.Run("VIS-4 group", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("t1", two...).commit("billing", "t1", 600, 10).commit("shipping", "t1", 600, 10)

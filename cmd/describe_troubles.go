@@ -33,7 +33,7 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 		}
 	}
 	errs = append(errs, g.unknownGroups(shot))
-	errs = append(errs, g.unnamedTopics(shot, sc), brokenRows(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), unseenTopics(shot), brokenRows(shot))
 	return errors.Join(errs...)
 }
 
@@ -91,6 +91,9 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 		}
 	}
 	for _, topic := range sc.topicNames() {
+		if slices.ContainsFunc(shot.Unseen, func(u offsets.Unseen) bool { return u.Topic == topic }) {
+			continue
+		}
 		if !slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
 			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == topic })
 		}) && len(shot.Groups) > 0 {
@@ -103,6 +106,27 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 		return nil
 	}
 	return &problem{code: exitFailed, text: list(unknown, 3), hint: g.typed("describe", "-g", shot.Groups[0].ID) + " shows its topics"}
+}
+
+// unseen names the topics of which nothing could be read. A partition of them that was named, or has an offset, is a row.
+func unseen(shot offsets.Snapshot) []string {
+	var all []string
+	for _, u := range shot.Unseen {
+		if slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
+			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == u.Topic })
+		}) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("topic %q could not be read: %s", u.Topic, u.Trouble.Reason))
+	}
+	return all
+}
+
+func unseenTopics(shot offsets.Snapshot) error {
+	if all := unseen(shot); len(all) > 0 {
+		return &problem{code: exitPartly, text: list(all, 3)}
+	}
+	return nil
 }
 
 // brokenRows counts the partitions of which something could not be read, or that are gone.

@@ -136,6 +136,11 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 			shot.Groups = append(shot.Groups, g)
 		}
 	}
+	for _, name := range sc.topicNames() {
+		if t := ranges.Topics[name]; t.Trouble != nil && len(t.Ranges) == 0 {
+			shot.Unseen = append(shot.Unseen, offsets.Unseen{Topic: name, Trouble: *t.Trouble})
+		}
+	}
 	if err := s.measureHighAgain(ctx, &shot, o); err != nil {
 		return shot, err
 	}

@@ -56,6 +56,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "")
 	}
+	for _, text := range unseen(shot) {
+		add(text, "")
+	}
 	for _, pg := range plan.Groups {
 		if pg.Refusal != "" {
 			add(pg.Refusal, pg.Choice)

@@ -306,9 +306,11 @@ func (g *gatherer) drain(ctx context.Context, h *hold, b *batch) (full bool, err
 		p.records++
 		p.bytes += payload(rec)
 		b.records++
-		g.r.left.Add(-1)
 		if paced {
 			h.lane.pace.went(g.r.g.env.Now())
+		}
+		if g.r.left.Add(-1) == 0 && g.r.o.follow { // else the next one would be waited for
+			return true, errEnough
 		}
 	}
 	if err := h.walker.Err(); err != nil {

@@ -68,7 +68,7 @@ func (r *replay) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := g.unnamedTopics(shot, &o.scope); err != nil {
+	if err := errors.Join(g.unnamedTopics(shot, &o.scope), unseenTopics(shot)); err != nil {
 		return err
 	}
 	r.shot = shot
@@ -416,7 +416,11 @@ func (s *stream) chunk(c *records.Chunk, w *records.Walker, record *output.Recor
 		return nil
 	}
 	for w.Reset(c); w.Next(); {
-		if s.limited && s.r.left.Add(-1) < 0 {
+		left := int64(0)
+		if s.limited {
+			left = s.r.left.Add(-1)
+		}
+		if left < 0 {
 			return buf, errors.Join(s.writeOnly(l, buf, n, size, w.Record().Offset), errEnough)
 		}
 		size += fill(record, w.Record(), w.Batch().LogAppend)
@@ -425,6 +429,9 @@ func (s *stream) chunk(c *records.Chunk, w *records.Walker, record *output.Recor
 			if err := flush(); err != nil {
 				return buf, err
 			}
+		}
+		if s.limited && left == 0 && s.r.o.follow { // else the next one would be waited for
+			return buf, errors.Join(flush(), errEnough)
 		}
 	}
 	if err := flush(); err != nil {

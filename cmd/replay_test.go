@@ -409,6 +409,19 @@ func TestReplayFollow(t *testing.T) {
 	}
 }
 
+// With --follow and --records it ends with the last of them, and does not wait for one more.
+func TestReplayFollowsSoManyRecords(t *testing.T) {
+	t.Parallel()
+	for _, sink := range []string{"stdout", "command"} {
+		w := start(t).filled("orders", 2, 1).save("billing", "orders", 1, 1)
+		line := w.replay("--follow", "--records", "1", "-o", "raw")
+		if sink == "command" {
+			line = append(line, "--execute", "--", "cat")
+		}
+		same(t, sink, strings.TrimSpace(w.run(line...).exits(0).out), "v1")
+	}
+}
+
 // broken is a pipe of which the reader has gone after some bytes.
 type broken struct{ left int }
 

@@ -130,7 +130,7 @@ func troubleOf(err error) *offsets.Trouble {
 		t.Denied = true
 	case errors.As(err, &e):
 		t.Unreachable = true
-		if e.Cause == wire.CauseUnresolved { // of an address that only the cluster knows
+		if e.Cause == wire.CauseUnresolved || e.Stray && e.Why() != "" { // of an address that only the cluster knows
 			t.Reason += "; " + e.Why()
 		}
 	}

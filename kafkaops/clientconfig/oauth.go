@@ -203,8 +203,11 @@ func (e *endpoint) token(ctx context.Context) (string, error) {
 }
 
 func (e *endpoint) unreachable(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("get a token from %s: %w", e.url, ctx.Err())
+		return &wire.CredentialsError{Cause: wire.CauseToken, Passing: true, Reason: fmt.Sprintf("the token endpoint %s does not answer in time", e.url)}
 	}
 	var asked *url.Error
 	if errors.As(err, &asked) {

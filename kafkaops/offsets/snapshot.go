@@ -23,6 +23,13 @@ type Snapshot struct {
 	Stable   bool      // lag ends at the last stable offset (read_committed)
 	Groups   []Group   // sorted by id
 	Troubles []Trouble // brokers whose groups are missing from a list of all
+	Unseen   []Unseen  // topics that were asked for by name, sorted
+}
+
+// Unseen is a topic of which nothing could be read, not even how many partitions it has, so that it has no rows.
+type Unseen struct {
+	Topic   string
+	Trouble Trouble
 }
 
 // Group finds a group by its id.

@@ -119,7 +119,7 @@ func causeOfTLS(err error, cfg Config) Cause {
 }
 
 func causeOfAlert(cfg Config) Cause {
-	if cfg.TLS == nil || len(cfg.TLS.Certificates) == 0 && cfg.TLS.GetClientCertificate == nil {
+	if cfg.TLS == nil || !hasCertificate(cfg.TLS) {
 		return CauseWantsCertificate
 	}
 	return CauseCertificate

@@ -453,6 +453,7 @@ func (c *Client) dial(ctx context.Context, id int32, addr string) (*conn, error)
 		c.mu.Lock()
 		if n := c.nodes[id]; n != nil {
 			e.Via = n.via
+			e.Stray = n.via != "" && !slices.ContainsFunc(c.all(), func(n *node) bool { return n.id != None && n.addr == e.Via })
 		}
 		c.mu.Unlock()
 	}

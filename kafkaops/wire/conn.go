@@ -20,6 +20,7 @@ type conn struct {
 	pc       *protocol.Conn
 	versions Versions // nil until the broker has told
 	lastID   int32
+	asked    bool          // for a client certificate, which we do not have
 	worked   bool          // it has answered before
 	waited   time.Duration // in the last exchange, until something came
 	renew    time.Time     // authenticate again from here on; zero: never
@@ -39,7 +40,7 @@ func dial(ctx context.Context, broker int32, addr string, cfg Config) (*conn, er
 		return nil, c.fail(ctx, StageDial, err)
 	}
 	if cfg.TLS != nil {
-		tc := tls.Client(nc, withServerName(cfg.TLS, addr))
+		tc := tls.Client(nc, c.tls(cfg.TLS))
 		if err := tc.HandshakeContext(ctx); err != nil {
 			nc.Close()
 			return nil, c.fail(ctx, StageTLS, err)
@@ -65,16 +66,26 @@ func dial(ctx context.Context, broker int32, addr string, cfg Config) (*conn, er
 	return c, nil
 }
 
-func withServerName(cfg *tls.Config, addr string) *tls.Config {
-	if cfg.ServerName != "" {
-		return cfg
-	}
+// tls is the configuration for this connection: the host of its address is the name of the server, unless there is one.
+func (c *conn) tls(cfg *tls.Config) *tls.Config {
 	cfg = cfg.Clone()
-	cfg.ServerName = addr
-	if host, _, err := net.SplitHostPort(addr); err == nil {
-		cfg.ServerName = host
+	if cfg.ServerName == "" {
+		cfg.ServerName = c.addr
+		if host, _, err := net.SplitHostPort(c.addr); err == nil {
+			cfg.ServerName = host
+		}
+	}
+	if !hasCertificate(cfg) { // none is sent, but that one was asked for explains the broker's alert
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			c.asked = true
+			return new(tls.Certificate), nil
+		}
 	}
 	return cfg
+}
+
+func hasCertificate(cfg *tls.Config) bool {
+	return len(cfg.Certificates) > 0 || cfg.GetClientCertificate != nil
 }
 
 // learn takes over what the broker offers.
@@ -105,8 +116,11 @@ func (c *conn) fail(ctx context.Context, stage Stage, err error) *Error {
 	if auth := (*AuthError)(nil); errors.As(err, &auth) {
 		e.Offered = auth.Offered
 	}
-	if e.Cause = causeOf(e, c.cfg); e.Cause == CauseCertificate {
+	switch e.Cause = causeOf(e, c.cfg); {
+	case e.Cause == CauseCertificate:
 		e.validity = validity(c.cfg.TLS)
+	case e.Cause == CauseHandshake && isAlert(err) && c.asked:
+		e.Cause = CauseWantsCertificate
 	}
 	return e
 }

@@ -35,6 +35,7 @@ type Error struct {
 	Sent    bool          // the requests went out, or may have: what came of a write is unknown
 	Write   bool          // among them was one that writes
 	Cause   Cause         // the likely one
+	Stray   bool          // no broker advertises the address at Via: it may be another listener's, or a proxy's
 	Sure    bool          // a look without credentials has confirmed it
 	TLS     bool          // the connection is over TLS
 	Offered []string      // the mechanisms of the listener, as far as such a look has shown them

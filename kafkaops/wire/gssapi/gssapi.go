@@ -176,7 +176,10 @@ func (m *Mechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error
 		}
 		return r.s, r.token, nil
 	case <-ctx.Done():
-		return nil, nil, fmt.Errorf("wait for the KDC of %s: %w", m.realm(), ctx.Err())
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, nil, ctx.Err()
+		}
+		return nil, nil, m.refused(wire.CauseKDC, fmt.Sprintf("no KDC of %s answers in time (%s)", m.realm(), strings.Join(m.kdcs(), ", ")))
 	}
 }
 
