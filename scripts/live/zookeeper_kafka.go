@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// Old is a release of Kafka whose brokers need ZooKeeper, and which still has the consumers that keep their offsets there.
-const Old = "1.1.1"
+// Releases of Kafka whose brokers need ZooKeeper.
+const (
+	Old    = "1.1.1" // still has the consumers that keep their offsets in ZooKeeper; no leader epochs, no topic ids
+	Middle = "2.8.2" // the first with topic ids
+)
 
 // Chroot is the node below which an OldKafka keeps everything.
 const Chroot = "/kafka"
@@ -21,27 +24,30 @@ const (
 	OldConsoleConsumer = "kafka.tools.ConsoleConsumer"
 )
 
-// An OldKafka is one broker of Old with its ZooKeeper.
+// An OldKafka is one broker of such a release with its ZooKeeper.
 type OldKafka struct {
 	*Cluster
 	ZooKeeper *ZooKeeper
 }
 
-// StartOldKafka starts both. They end with Stop, or with ctx.
-func StartOldKafka(ctx context.Context) (_ *OldKafka, err error) {
-	libs, err := artifacts(ctx, "libs-"+Old, []string{
-		"org.apache.kafka:kafka_2.12:" + Old,
-		"log4j:log4j:1.2.17", // kafka.Kafka itself needs it
-		"org.slf4j:slf4j-log4j12:1.7.25",
-	})
-	if err != nil {
-		return nil, fmt.Errorf("fetch Kafka %s: %w", Old, err)
+// StartOldKafka starts both, of the release Old. They end with Stop, or with ctx.
+func StartOldKafka(ctx context.Context) (*OldKafka, error) { return StartWithZooKeeper(ctx, Old) }
+
+// StartWithZooKeeper starts one broker of Old or Middle, and its ZooKeeper. They end with Stop, or with ctx.
+func StartWithZooKeeper(ctx context.Context, version string) (_ *OldKafka, err error) {
+	jars := map[string][]string{ // kafka.Kafka itself needs log4j
+		Old:    {"org.apache.kafka:kafka_2.12:" + Old, "log4j:log4j:1.2.17", "org.slf4j:slf4j-log4j12:1.7.25"},
+		Middle: {"org.apache.kafka:kafka_2.13:" + Middle, "log4j:log4j:1.2.17", "org.slf4j:slf4j-log4j12:1.7.30"},
 	}
-	k := &OldKafka{Cluster: &Cluster{Version: Old, libs: libs, end: func() {}}}
+	libs, err := artifacts(ctx, "libs-"+version, jars[version])
+	if err != nil {
+		return nil, fmt.Errorf("fetch Kafka %s: %w", version, err)
+	}
+	k := &OldKafka{Cluster: &Cluster{Version: version, libs: libs, end: func() {}}}
 	defer func() {
 		if err != nil {
 			k.Stop()
-			err = fmt.Errorf("start Kafka %s: %w", Old, err)
+			err = fmt.Errorf("start Kafka %s: %w", version, err)
 		}
 	}()
 	if k.ZooKeeper, err = startZooKeeper(ctx, libs); err != nil {
