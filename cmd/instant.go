@@ -45,6 +45,9 @@ func parseInstant(s string, in *time.Location) (time.Time, error) {
 	if wall.Year() < 1970 {
 		return time.Time{}, fmt.Errorf("%q is before 1970, and so before any record", s)
 	}
+	if wall.Year() > 3000 {
+		return time.Time{}, fmt.Errorf("%q is after the year 3000", s)
+	}
 	return onlyInstant(wall, in, s)
 }
 
