@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -159,7 +160,7 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 			return p, err
 		}
 	}
-	p.keptFor(interrupt, g)
+	p.lookUp(interrupt, g)
 	return p, nil
 }
 
@@ -217,18 +218,18 @@ func (p *past) nothing(commits int) error {
 	return nil
 }
 
-// keptFor finds out how long commits are kept, where something was deleted.
-func (p *past) keptFor(interrupt context.Context, g *global) {
-	removed := false
-	for i := range p.Events {
-		removed = removed || p.Events[i].By == offsets.TheBroker
-	}
-	if !removed || p.group.Coordinator < 0 {
-		return
-	}
+// lookUp asks the cluster for what the log does not say of its events: how long commits are kept, where some were deleted, and what
+// transactions are called. What it does not tell is shown as not known.
+func (p *past) lookUp(interrupt context.Context, g *global) {
 	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
 	defer cancel()
-	p.retention = g.session.cluster.CommitRetention(ctx, []int32{p.group.Coordinator})[p.group.Coordinator]
+	removed := slices.ContainsFunc(p.Events, func(e offsets.HistoryEvent) bool { return e.By == offsets.TheBroker })
+	if at := p.group.Coordinator; removed && at >= 0 {
+		p.retention = g.session.cluster.CommitRetention(ctx, []int32{at})[at]
+	}
+	if producers := p.Producers(); len(producers) > 0 {
+		p.Name(g.session.cluster.Transactions(ctx, producers))
+	}
 }
 
 // doubts is the error of a history in which something may be missing that nothing else tells of.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"gtoffset/kafkaops/history"
 	"gtoffset/kafkaops/offsets"
@@ -87,6 +90,31 @@ func (c *Cluster) PastFrom(ctx context.Context, log PastLog, at time.Time) (int6
 	default:
 		return max(f.Offset, log.Earliest), nil
 	}
+}
+
+// Transactions finds the transactional ids of producers, as far as the cluster still knows them and tells: where it does not, it is
+// shown by number.
+func (c *Cluster) Transactions(ctx context.Context, producers []int64) map[int64]string {
+	found := map[int64]string{}
+	var mu sync.Mutex
+	work := map[int32]struct{}{}
+	for _, id := range c.wire.Brokers() {
+		work[id] = struct{}{}
+	}
+	byNode(work, func(node int32, _ struct{}) {
+		q := kmsg.NewPtrListTransactionsRequest()
+		q.ProducerIDFilters = producers
+		answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) { return []kmsg.Request{q}, v.Set(q, -1) })
+		if err != nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, t := range answers[0].(*kmsg.ListTransactionsResponse).TransactionStates {
+			found[t.ProducerID] = t.TransactionalID
+		}
+	})
+	return found
 }
 
 // PastReading is how a log is read.

@@ -75,6 +75,7 @@ func (v History) event(e *encoder, x *offsets.HistoryEvent) {
 	e.text("by", string(x.By))
 	e.string("author", x.Author(v.Retention))
 	e.number("producer", x.Producer)
+	e.text("transactional_id", x.Txn)
 	e.number("epoch", int64(x.Epoch))
 	e.string("metadata", x.Note)
 	e.list("members")

@@ -69,6 +69,7 @@ func eventful() History {
 	put(time.Second, commit(0, 9))
 	put(time.Second, within(4001, commit(1, 77)))
 	out := h.End(offsets.Complete{Since: time.Date(2026, 11, 25, 3, 12, 41, 0, time.UTC), Gone: 1_294_629})
+	out.Name(map[int64]string{4000: "loader-1"})
 	return History{
 		Origin: offsets.Origin{Cluster: "MkU3OEVBNTcwNTJENDM2Qg", Bootstrap: "kafka1:9092", Source: "--bootstrap-server"}, At: at.Add(time.Minute),
 		Group:   offsets.Group{ID: "billing", Existence: offsets.Exists, Type: offsets.Simple, State: "Empty"},

@@ -84,6 +84,7 @@ type HistoryEvent struct {
 	Count    int
 	Were     []Member // Membership: who was in it before
 	Producer int64    // of a transaction; None outside of one
+	Txn      string   // the transactional id that the producer has now; "" if that is not known
 	Note     string   // the commit's metadata
 	Epoch    int32    // the commit's leader epoch, None if it has none; of Membership the generation or epoch of the group
 

@@ -28,6 +28,9 @@ func (e *HistoryEvent) Author(retention time.Duration) string {
 		text = "not a member: a tool, or a consumer with assigned partitions"
 	case ATransaction:
 		text = fmt.Sprintf("transaction of producer %d", e.Producer)
+		if e.Txn != "" {
+			text += fmt.Sprintf(" (%q)", e.Txn)
+		}
 		if e.What == TxnPending {
 			text += ", still open"
 		}
@@ -111,6 +114,27 @@ func (c Complete) String() string {
 		return "not complete: of each partition only the last commit is left (compaction)"
 	}
 	return "complete since " + Clock(c.Since) + "; before that only the last commit of each partition is left (compaction)"
+}
+
+// Producers lists the producers whose transactions are shown, each once.
+func (h History) Producers() []int64 {
+	var all []int64
+	for i := range h.Events {
+		if id := h.Events[i].Producer; id != None {
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Name fills in the transactional ids of producers.
+func (h History) Name(ids map[int64]string) {
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Producer != None {
+			e.Txn = ids[e.Producer]
+		}
+	}
 }
 
 // Undo is the last move that somebody may regret, and the partitions that it moved: the last one back by anybody but a member, else the

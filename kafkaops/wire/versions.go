@@ -31,6 +31,7 @@ const (
 	SaslAuthenticate      int16 = 36
 	DeleteGroups          int16 = 42
 	OffsetDelete          int16 = 47
+	ListTransactions      int16 = 66
 	ConsumerGroupDescribe int16 = 69
 	ShareGroupDescribe    int16 = 77
 	StreamsGroupDescribe  int16 = 89
@@ -75,6 +76,8 @@ func ours(key int16) (r Range, since string, ok bool) {
 		return Range{0, 2}, "1.1", true
 	case OffsetDelete:
 		return Range{0, 0}, "2.4", true
+	case ListTransactions: // 0: filter by producer ids
+		return Range{0, 1}, "3.0", true
 	case ConsumerGroupDescribe:
 		return Range{0, 1}, "3.7", true
 	case ShareGroupDescribe:
