@@ -67,16 +67,6 @@ func size() (columns, lines int) {
 	return columns, lines
 }
 
-// getenv returns the first of the variables that is not empty, with its name.
-func (e Env) getenv(names ...string) (value, name string) {
-	for _, n := range names {
-		if v := e.Getenv(n); v != "" {
-			return v, n
-		}
-	}
-	return "", ""
-}
-
 // mayAsk reports whether there is a person to ask: stdin and stderr are terminals and CI is unset.
 func (e Env) mayAsk() bool {
 	return e.StdinTerminal && e.StderrWidth > 0 && e.Getenv("CI") == ""

@@ -164,7 +164,10 @@ func TestEncryptedKeys(t *testing.T) {
 	}
 	id := newIdentity(t)
 	for _, how := range [][]string{
-		{"-v2", "aes-256-cbc"}, {"-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1"}, {"-v2", "aes-192-cbc", "-v2prf", "hmacWithSHA512"}, {"-v2", "des3"},
+		{"-v2", "aes-256-cbc"},
+		{"-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1"},
+		{"-v2", "aes-192-cbc", "-v2prf", "hmacWithSHA512"},
+		{"-v2", "des3"},
 		{"-v1", "PBE-SHA1-3DES"},
 	} {
 		t.Run(strings.Join(how, " "), func(t *testing.T) {
