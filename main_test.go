@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,13 +23,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// An interrupt while a broker lets us wait ends each command with 130, and nothing is written.
+// An interrupt while a broker lets us wait, also by a terminal that goes, ends each command with 130, and nothing is written.
 func TestInterrupt(t *testing.T) {
 	document := filepath.Join(t.TempDir(), "offsets.csv")
 	if err := os.WriteFile(document, []byte("orders,0,3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	for i, line := range []string{
 		"describe -g billing", "clamp -g billing --execute", "reset -g billing -t orders --to-latest --execute", "delete -g billing -t orders --execute",
 		"import " + document + " -g billing --execute", "export -g billing", "replay -g billing -t orders --from committed", "wait -g billing --lag 0",
 	} {
@@ -60,7 +62,7 @@ func TestInterrupt(t *testing.T) {
 			go func() { ended <- c.Wait() }()
 			select {
 			case <-asked:
-				if err := c.Process.Signal(os.Interrupt); err != nil {
+				if err := c.Process.Signal(signals[i%len(signals)]); err != nil {
 					t.Error(err)
 				}
 				<-ended

@@ -167,6 +167,8 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 		return onePartition()
 	case o.start.Aim == offsets.AimOffset && o.end.Aim == offsets.AimOffset && o.start.N > o.end.N:
 		return usage(fmt.Sprintf("--from %d is after --until %d", o.start.N, o.end.N), "swap them")
+	case o.start.Aim == offsets.AimTime && o.end.Aim == offsets.AimTime && o.start.instant.After(o.end.instant):
+		return usage(fmt.Sprintf("--from %s is after --until %s", o.start.Words, o.end.Words), "swap them")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
@@ -117,6 +118,8 @@ func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
 	for _, s := range reached {
 		k.tried[s.Key] = s.Until
 	}
+	ctx, cancel := context.WithTimeout(ctx, max(time.Duration(k.w.g.timeout), writeWait))
+	defer cancel()
 	changes, k.seen = k.writer.Save(ctx, k.seen, changes, facts)
 	for _, c := range changes {
 		switch {

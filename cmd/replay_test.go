@@ -536,6 +536,7 @@ func TestReplayUsage(t *testing.T) {
 		{"replay -g billing -s STORE --save --execute", "--save needs a command or --to-topic"},
 		{"replay -g billing --from earliest --save --execute -- cat", "--save needs a store"},
 		{"replay -g billing -s STORE --from earliest --save --execute -- cat", "--save goes with --from stored only"},
+		{"replay -g billing -t orders --from 1h --until 2h", "is after --until"},
 		{"replay -g billing -g other -t orders --from earliest", `it is "billing" already, and this command is about one group`},
 		{"replay -g billing -s STORE --save --save-as x --execute -- cat", "--save and --save-as exclude each other"},
 		{"replay -g billing -s STORE --save-as billing --execute -- cat", "--save-as names the group itself"},

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// ownGroup gives a command a process group of its own, so that an interrupt at the terminal reaches us alone.
-func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// ownGroup gives a command a process group of its own, so that an interrupt at the terminal reaches us alone. It has no terminal:
+// a question that it asks there fails at once, instead of stopping it.
+func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // endGroup ends a command and what it has started; hard without asking.
 func endGroup(p *os.Process, hard bool) error {

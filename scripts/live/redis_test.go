@@ -3,9 +3,12 @@
 package live_test
 
 import (
+	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gtoffset/scripts/live"
@@ -102,6 +105,81 @@ func TestRedisAndCommitsDisagree(t *testing.T) {
 	s.run("clamp", "-g", s.group, "-s", url, "--stored", "--execute").exits(0).prints("1 of 1 verified")
 	same(t, "clamped", redisDo(t, r, "HMGET", key, "0", "1"), "200\n1000")
 	same(t, "untouched", s.committed(), "0=260 1=400")
+}
+
+// A save of which the answer was lost may have been made: that is unknown (3), and not "nothing was written" (5).
+func TestRedisAnswerIsLost(t *testing.T) {
+	r := startRedis(t)
+	s := stage(t, cluster, [2]int64{200, 300})
+	key := "offset:" + s.topic + ":" + s.group
+	redisDo(t, r, "HSET", key, "0", "50")
+	url := "redis://" + untilSeen(t, r.Addr(), "EVAL")
+	run := s.run("clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--execute", "--timeout", "2s").exits(3).prints("0 unknown", "1 unknown")
+	if strings.Contains(run.err, "nothing was written") {
+		t.Errorf("it says that nothing was written\n%v", run)
+	}
+	same(t, "stored all the same", redisDo(t, r, "HGET", key, "0"), "200")
+}
+
+// A replay whose store stays away ends, and names the batch that comes again.
+func TestRedisStaysAway(t *testing.T) {
+	r := startRedis(t)
+	s := stage(t, cluster, [2]int64{0, 30})
+	key := "offset:" + s.topic + ":" + s.group
+	redisDo(t, r, "HSET", key, "0", "0")
+	url := "redis://" + untilSeen(t, r.Addr(), "EVAL")
+	s.run("replay", "-g", s.group, "-t", s.topic, "-s", url, "--save", "--execute", "--timeout", "2s", "--batch-records", "10", "--", "cat").
+		exits(3).says("batch 1 was accepted, but could not be saved", "did not answer", s.topic+" 0 0..10", "0 saved")
+	same(t, "stored all the same", redisDo(t, r, "HGET", key, "0"), "10")
+}
+
+// untilSeen is a way to a server that passes a word on, and then is gone for good.
+func untilSeen(t *testing.T, server, word string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer client.Close()
+				to, err := net.Dial("tcp", server)
+				if err != nil {
+					return
+				}
+				defer to.Close()
+				var seen atomic.Bool
+				go func() {
+					b := make([]byte, 64<<10)
+					for {
+						n, err := to.Read(b)
+						if err != nil || seen.Load() {
+							client.Close()
+							return
+						}
+						_, _ = client.Write(b[:n])
+					}
+				}()
+				b := make([]byte, 64<<10)
+				for {
+					n, err := client.Read(b)
+					if err != nil {
+						return
+					}
+					if bytes.Contains(b[:n], []byte(word)) {
+						seen.Store(true)
+						l.Close()
+					}
+					_, _ = to.Write(b[:n])
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
 }
 
 // The password is nowhere, also where everything is told.
