@@ -178,7 +178,7 @@ func quote(s string) string {
 	}
 	control := func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd || output.Clean(string(r)) != string(r) }
 	switch {
-	case s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0:
+	case s != "" && s[0] != '=' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0: // zsh looks for a command =NAME
 		return s
 	case strings.IndexFunc(s, control) < 0:
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

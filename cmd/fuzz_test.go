@@ -175,7 +175,7 @@ func shellWords(line string) (words []string, ok bool) {
 				word, line = word+inner, rest
 			case strings.HasPrefix(line, `\'`):
 				word, line = word+"'", line[2:]
-			case strings.ContainsRune("$`\"\\;&|<>()*?[]#~!{}\t\n", rune(line[0])):
+			case strings.ContainsRune("$`\"\\;&|<>()*?[]#~!{}\t\n", rune(line[0])), line[0] == '=' && word == "":
 				return nil, false // a shell would do something with it
 			default:
 				_, n := utf8.DecodeRuneInString(line)
