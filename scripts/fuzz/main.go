@@ -71,10 +71,12 @@ func run(ctx context.Context) (code int, err error) {
 			fmt.Printf("FINDING\n%s\n", done.finding)
 		}
 		results = append(results, done)
+		if *write { // also of a run that is ended early
+			if err := writeInto(page, results, targets); err != nil {
+				return 0, err
+			}
+		}
 	}
 	fmt.Printf("%12d executions of %d tests\n", total(results), len(results))
-	if *write {
-		return code, writeInto(page, results, targets)
-	}
 	return code, nil
 }
