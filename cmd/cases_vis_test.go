@@ -79,7 +79,7 @@ func TestCasesVis(t *testing.T) {
 		w := start(t).topic("t1", two...).topic("t2", two...).commit("billing", "t1", 100, 10)
 		defer w.b.DenyTopic("t2")()
 		const says = `topic "t2" could not be read: not allowed: DESCRIBE on topic t2 is missing`
-		w.run("describe", "-g", "billing", "-t", "t1", "-t", "t2").exits(3).prints("low: 400 expired").says(says).never("does not exist")
+		w.run("describe", "-g", "billing", "-t", "t1", "-t", "t2").exits(3).prints("low: 400 expired").says(says, "--operation Describe --topic t2").never("does not exist")
 		w.run("clamp", "-g", "billing", "-t", "t1", "-t", "t2", "--execute").exits(4).says(says + "; nothing was written")
 		w.run("clamp", "-g", "billing", "-t", "t2", "--execute").exits(4).says(says)
 		same(t, "writes", w.writes(), 0)
@@ -89,7 +89,7 @@ func TestCasesVis(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("t1", two...).commit("billing", "t1", 600, 10).commit("shipping", "t1", 600, 10)
 		defer w.b.DenyGroup("billing")()
-		r := w.run("describe", "-g", "billing", "-g", "shipping").exits(3).says(`group "billing" could not be read: not allowed: DESCRIBE on group billing is missing`)
+		r := w.run("describe", "-g", "billing", "-g", "shipping").exits(3).says(`group "billing" could not be read: not allowed: DESCRIBE on group billing is missing`, "hint: kafka-acls --bootstrap-server ", "--allow-principal User:NAME --operation Describe --group billing")
 		r.prints("shipping", "unknown: the group could not be read")
 		w.run("describe", "-g", "billing", "-g", "shipping", "-o", "json").exits(3).failure()
 		w.run("describe", "-g", "billing", "-t", "t1").exits(3).says("DESCRIBE on group billing")

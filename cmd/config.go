@@ -36,7 +36,7 @@ func runConfig(g *global) error {
 	if err != nil {
 		return err
 	}
-	view := output.Config{Notes: c.Notes}
+	view := output.Config{Notes: append(c.Notes, c.Remarks...)}
 	named := map[string]bool{}
 	for _, s := range settings.InForce() {
 		named[s.Key] = true

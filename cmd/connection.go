@@ -16,6 +16,9 @@ type connecting struct {
 	bootstrap     string
 	commandConfig string
 	properties    []string // KEY=VALUE
+
+	merged *clientconfig.Settings // once they were read: a file may be a pipe
+	wrong  error
 }
 
 func (c *connecting) flags(f *pflag.FlagSet) {
@@ -26,6 +29,13 @@ func (c *connecting) flags(f *pflag.FlagSet) {
 
 // settings gathers what is set: a flag before -X, before the file, before GTOFFSET_…, before KAFKA_….
 func (g *global) settings() (*clientconfig.Settings, error) {
+	if g.merged == nil && g.wrong == nil {
+		g.merged, g.wrong = g.mergeSettings()
+	}
+	return g.merged, g.wrong
+}
+
+func (g *global) mergeSettings() (*clientconfig.Settings, error) {
 	var flags, overrides, file []clientconfig.Setting
 	if g.bootstrap != "" {
 		flags = append(flags, clientconfig.Setting{Key: "bootstrap.servers", Value: g.bootstrap, Source: "--bootstrap-server"})
@@ -105,6 +115,16 @@ func (g *global) reach(bootstrap string) []string {
 		words = append(words, "-X", clientconfig.Shown(text, absolutePath))
 	}
 	return words
+}
+
+// allowing is the command by which who may do so gives us a right that is missing. kind is --topic or --group.
+func (g *global) allowing(operation, kind, name string) string {
+	bootstrap, user := "HOST:PORT", "NAME"
+	if g.session != nil {
+		bootstrap = g.session.origin.Bootstrap
+		user, _, _ = strings.Cut(cmp.Or(g.session.user, user), "@") // of a Kerberos principal
+	}
+	return commandLine([]string{"kafka-acls", "--bootstrap-server", bootstrap, "--add", "--allow-principal", "User:" + user, "--operation", operation, kind, name})
 }
 
 // absolutePath makes a line mean the same in another folder.

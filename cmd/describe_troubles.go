@@ -22,7 +22,11 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 			if !readable && grp.Trouble.Unreachable {
 				code = exitUnreachable
 			}
-			errs = append(errs, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s", grp.ID, grp.Trouble.Reason)})
+			p := &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s", grp.ID, grp.Trouble.Reason)}
+			if grp.Trouble.Denied {
+				p.hint = g.allowing("Describe", "--group", grp.ID)
+			}
+			errs = append(errs, p)
 		}
 		if grp.Store != nil && grp.Store.Trouble != nil {
 			code := exitPartly
@@ -33,7 +37,7 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 		}
 	}
 	errs = append(errs, g.unknownGroups(shot))
-	errs = append(errs, g.unnamedTopics(shot, sc), unseenTopics(shot), brokenRows(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), g.unseenTopics(shot), g.brokenRows(shot))
 	return errors.Join(errs...)
 }
 
@@ -109,29 +113,43 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 }
 
 // unseen names the topics of which nothing could be read. A partition of them that was named, or has an offset, is a row.
-func unseen(shot offsets.Snapshot) []string {
-	var all []string
+func unseen(shot offsets.Snapshot) []offsets.Unseen {
+	var all []offsets.Unseen
 	for _, u := range shot.Unseen {
 		if slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
 			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == u.Topic })
 		}) {
 			continue
 		}
-		all = append(all, fmt.Sprintf("topic %q could not be read: %s", u.Topic, u.Trouble.Reason))
+		all = append(all, u)
 	}
 	return all
 }
 
-func unseenTopics(shot offsets.Snapshot) error {
-	if all := unseen(shot); len(all) > 0 {
-		return &problem{code: exitPartly, text: list(all, 3)}
+func notSeen(u offsets.Unseen) string {
+	return fmt.Sprintf("topic %q could not be read: %s", u.Topic, u.Trouble.Reason)
+}
+
+func (g *global) unseenTopics(shot offsets.Snapshot) error {
+	all := unseen(shot)
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	texts := make([]string, len(all))
+	for i, u := range all {
+		texts[i] = notSeen(u)
+	}
+	p := &problem{code: exitPartly, text: list(texts, 3)}
+	if all[0].Trouble.Denied {
+		p.hint = g.allowing("Describe", "--topic", all[0].Topic)
+	}
+	return p
 }
 
 // brokenRows counts the partitions of which something could not be read, or that are gone.
-func brokenRows(shot offsets.Snapshot) error {
+func (g *global) brokenRows(shot offsets.Snapshot) error {
 	var unread, gone, all int
+	var hint string
 	var details []output.ErrorDetail
 	for _, grp := range shot.Groups {
 		for _, r := range grp.Rows {
@@ -145,6 +163,9 @@ func brokenRows(shot offsets.Snapshot) error {
 				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "", r.Shared != nil && r.Shared.Reason != "" && grp.Trouble == nil:
 				unread++
 				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
+			}
+			if hint == "" && r.Range.Denied {
+				hint = g.allowing("Describe", "--topic", r.Topic)
 			}
 			if reason != "" && len(details) < 100 {
 				details = append(details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
@@ -161,7 +182,7 @@ func brokenRows(shot offsets.Snapshot) error {
 	if len(say) == 0 {
 		return nil
 	}
-	return &problem{code: exitPartly, text: strings.Join(say, "; "), details: details}
+	return &problem{code: exitPartly, text: strings.Join(say, "; "), hint: hint, details: details}
 }
 
 // checksError names each check that is not met.

@@ -17,6 +17,7 @@ import (
 type session struct {
 	cluster *kafkaops.Cluster
 	store   offsetfile.Store // nil if none is named
+	user    string           // who logs in to the cluster, as far as it is known
 	away    *offsets.Trouble // the store did not answer in this look, and is asked no more in it
 	origin  offsets.Origin
 }
@@ -30,7 +31,7 @@ func (g *global) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
+	s := &session{user: c.User, origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
 	if g.store != "" {
 		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable}); err != nil {
 			return nil, err

@@ -56,8 +56,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "")
 	}
-	for _, text := range unseen(shot) {
-		add(text, "")
+	for _, u := range unseen(shot) {
+		add(notSeen(u), "")
+		away = away && u.Trouble.Unreachable
 	}
 	for _, pg := range plan.Groups {
 		if pg.Refusal != "" {

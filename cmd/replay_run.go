@@ -68,7 +68,7 @@ func (r *replay) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(g.unnamedTopics(shot, &o.scope), unseenTopics(shot)); err != nil {
+	if err := errors.Join(g.unnamedTopics(shot, &o.scope), g.unseenTopics(shot)); err != nil {
 		return err
 	}
 	r.shot = shot

@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,10 +17,11 @@ type Connection struct {
 	Wire      wire.Config
 	Timeout   time.Duration // of one look; 0 if nothing is said
 
-	Protocol  string // PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL
-	Mechanism string // "" without SASL
-	User      string // who logs in, as far as the settings tell
-	Notes     []string
+	Protocol  string   // PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL
+	Mechanism string   // "" without SASL
+	User      string   // who logs in, as far as the settings tell
+	Notes     []string // what must be said: a secret lies open, a setting is of no use
+	Remarks   []string // what is good to know for who looks at the settings
 }
 
 // The values of security.protocol.
@@ -55,13 +57,12 @@ type builder struct {
 }
 
 func (b *builder) note(text string) {
-	for _, n := range b.c.Notes {
-		if n == text {
-			return
-		}
+	if !slices.Contains(b.c.Notes, text) {
+		b.c.Notes = append(b.c.Notes, text)
 	}
-	b.c.Notes = append(b.c.Notes, text)
 }
+
+func (b *builder) remark(text string) { b.c.Remarks = append(b.c.Remarks, text) }
 
 // refuseForeignCode names what only a Java program could do.
 func (b *builder) refuseForeignCode() error {

@@ -105,7 +105,7 @@ func (b *builder) tokenEndpoint(l login, address string) (func(context.Context) 
 	}
 	b.c.User = e.id
 	if u.Scheme == "http" {
-		b.note("the client's secret goes to " + u.Host + " as it is: " + b.tokenKey() + " has no TLS")
+		b.remark("the client's secret goes to " + u.Host + " as it is: " + b.tokenKey() + " has no TLS")
 	}
 	roots, err := b.tokenRoots(l)
 	if err != nil {
@@ -298,7 +298,7 @@ func (b *builder) unsecured(l login) (func(context.Context) (string, error), err
 		}
 	}
 	b.c.User = fmt.Sprint(claims[user])
-	b.note("tokens are made here, and nobody signs them: a cluster that takes them believes everybody")
+	b.remark("tokens are made here, and nobody signs them: a cluster that takes them believes everybody")
 	life := int64(3600)
 	if n, err := strconv.ParseInt(l.options["unsecuredLoginLifetimeSeconds"], 10, 32); err == nil && n > 0 {
 		life = n

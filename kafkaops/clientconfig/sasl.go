@@ -117,7 +117,7 @@ func (b *builder) password(l login) error {
 	if b.c.Mechanism == plainMechanism {
 		b.c.Wire.SASL = plain.Mechanism{Username: user, Password: password}
 		if b.c.Protocol == SASLPlaintext {
-			b.note("the password goes over the network as it is: " + SASLPlaintext + " with " + plainMechanism)
+			b.remark("the password goes over the network as it is: " + SASLPlaintext + " with " + plainMechanism)
 		}
 		return nil
 	}

@@ -221,8 +221,9 @@ func TestNotes(t *testing.T) {
 		"security.protocol=SSL\nenable.ssl.certificate.verification=false":                         "any certificate is taken",
 		"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=a\nsasl.password=b": "goes over the network as it is",
 	} {
-		if c, _, err := given(t, nil, line); err != nil || len(c.Notes) != 1 || !strings.Contains(c.Notes[0], want) {
-			t.Errorf("%q: notes %q, %v", line, c.Notes, err)
+		c, _, err := given(t, nil, line)
+		if all := append(c.Notes, c.Remarks...); err != nil || len(all) != 1 || !strings.Contains(all[0], want) {
+			t.Errorf("%q: notes %q, %v", line, all, err)
 		}
 	}
 }
