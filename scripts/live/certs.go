@@ -19,12 +19,18 @@ type Certs struct {
 	CA                    string
 	ServerCert, ServerKey string // for localhost and 127.0.0.1
 	ClientCert, ClientKey string // for CN=alice
+
+	ExpiredCert, ExpiredKey   string // for localhost and 127.0.0.1, until an hour ago
+	StrangerCert, StrangerKey string // for CN=alice, but of nobody's authority
 }
 
 // NewCerts makes an authority, and what it vouches for, in a folder.
 func NewCerts(dir string) (Certs, error) {
 	at := func(name string) string { return filepath.Join(dir, name) }
-	c := Certs{at("ca.pem"), at("server.pem"), at("server.key"), at("client.pem"), at("client.key")}
+	c := Certs{
+		at("ca.pem"), at("server.pem"), at("server.key"), at("client.pem"), at("client.key"),
+		at("expired.pem"), at("expired.key"), at("stranger.pem"), at("stranger.key"),
+	}
 	now := time.Now()
 	root := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test-ca"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
@@ -46,7 +52,15 @@ func NewCerts(dir string) (Certs, error) {
 		SerialNumber: big.NewInt(3), Subject: pkix.Name{CommonName: "alice"}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
-	_, err = issue(client, root, rootKey, c.ClientCert, c.ClientKey)
+	if _, err := issue(client, root, rootKey, c.ClientCert, c.ClientKey); err != nil {
+		return c, err
+	}
+	if _, err := issue(client, client, nil, c.StrangerCert, c.StrangerKey); err != nil {
+		return c, err
+	}
+	expired := *server
+	expired.NotBefore, expired.NotAfter = now.Add(-2*time.Hour), now.Add(-time.Hour)
+	_, err = issue(&expired, root, rootKey, c.ExpiredCert, c.ExpiredKey)
 	return c, err
 }
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -34,6 +35,7 @@ type Cluster struct {
 	faults    *Faults // nil unless Proxied
 	stop      sync.Once
 	delay     atomic.Int64 // nanoseconds
+	flags     []string     // of the brokers' java
 }
 
 // A Broker as the outside sees it. PID is 0 while it is down.
@@ -52,6 +54,8 @@ type node struct {
 	log    string
 	proc   *Process
 	frozen bool
+
+	listeners map[string]string // address by name
 }
 
 // An Option changes what Kafka starts.
@@ -62,6 +66,9 @@ type options struct {
 	properties []string
 	id         string
 	delay      time.Duration
+	listeners  []Listener
+	jvm        []string
+	format     []string
 }
 
 // Properties adds lines key=value to every broker's configuration, after our own, so that they win.
@@ -75,6 +82,31 @@ func ClusterID(id string) Option { return func(o *options) { o.id = id } }
 // Delayed gives every broker a second listener that is reached, and advertised, through a wire of the given delay each way.
 // RemoteBootstrap is its address.
 func Delayed(each time.Duration) Option { return func(o *options) { o.delay = each } }
+
+// Listener is one more listener of every broker, for those who log in.
+type Listener struct {
+	Name       string   // in capitals
+	Protocol   string   // SSL, SASL_PLAINTEXT or SASL_SSL
+	Host       string   // advertised; "" for 127.0.0.1
+	Port       int      // advertised; 0 for its own
+	Properties []string // key=value, without "listener.name.NAME."
+}
+
+// Listeners adds listeners; Addr tells where they are.
+func Listeners(all ...Listener) Option {
+	return func(o *options) { o.listeners = append(o.listeners, all...) }
+}
+
+// brokerFlags adds flags to the brokers' java.
+func brokerFlags(flags ...string) Option { return func(o *options) { o.jvm = append(o.jvm, flags...) } }
+
+// formatted adds arguments to the formatting of the storage.
+func formatted(args ...string) Option {
+	return func(o *options) { o.format = append(o.format, args...) }
+}
+
+// Addr is the address of a listener of the first broker.
+func (c *Cluster) Addr(listener string) string { return c.nodes[0].listeners[listener] }
 
 // SetDelay changes the delay of Delayed for connections that are opened from now on.
 func (c *Cluster) SetDelay(each time.Duration) { c.delay.Store(int64(each)) }
@@ -118,7 +150,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 		return nil, err
 	}
 	ctx, end := context.WithCancel(ctx)
-	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end}
+	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end, flags: o.jvm}
 	c.SetDelay(o.delay)
 	c.faults = o.faults
 	defer func() {
@@ -129,7 +161,7 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	if err := c.configure(ctx, brokers, o); err != nil {
 		return nil, err
 	}
-	if err := c.format(ctx); err != nil {
+	if err := c.format(ctx, o.format); err != nil {
 		return nil, err
 	}
 	for _, n := range c.nodes {
@@ -165,7 +197,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			return err
 		}
 	}
-	ports, err := freePorts(3 * brokers)
+	ports, err := freePorts((3 + len(o.listeners)) * brokers)
 	if err != nil {
 		return err
 	}
@@ -193,6 +225,18 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			listeners += ",REMOTE://" + target
 			advertised += ",REMOTE://" + n.remote
 		}
+		security, more := "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,REMOTE:PLAINTEXT", o.properties
+		n.listeners = map[string]string{}
+		for j, l := range o.listeners {
+			port := ports[3*brokers+i*len(o.listeners)+j]
+			n.listeners[l.Name] = fmt.Sprintf("127.0.0.1:%d", port)
+			listeners += fmt.Sprintf(",%s://127.0.0.1:%d", l.Name, port)
+			advertised += fmt.Sprintf(",%s://%s:%d", l.Name, cmp.Or(l.Host, "127.0.0.1"), cmp.Or(l.Port, port))
+			security += "," + l.Name + ":" + l.Protocol
+			for _, p := range l.Properties {
+				more = append(more, "listener.name."+strings.ToLower(l.Name)+"."+p)
+			}
+		}
 		lines := append([]string{
 			"process.roles=broker,controller",
 			fmt.Sprintf("node.id=%d", n.id),
@@ -201,7 +245,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			"advertised.listeners=" + advertised,
 			"inter.broker.listener.name=PLAINTEXT",
 			"controller.listener.names=CONTROLLER",
-			"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,REMOTE:PLAINTEXT",
+			"listener.security.protocol.map=" + security,
 			"log.dirs=" + n.data,
 			fmt.Sprintf("offsets.topic.replication.factor=%d", copies),
 			"offsets.topic.num.partitions=12",
@@ -216,7 +260,7 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 			"log.retention.check.interval.ms=1000",
 			"log.initial.task.delay.ms=100",
 			"auto.create.topics.enable=false",
-		}, o.properties...)
+		}, more...)
 		if err := os.WriteFile(n.config, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 			return err
 		}
@@ -264,9 +308,9 @@ func (c *Cluster) java(memory, class string, args ...string) *exec.Cmd {
 
 // format lets Kafka's tool make the first broker's data folder. The others' differ from it in two lines of one file, which are not
 // worth a Java process each.
-func (c *Cluster) format(ctx context.Context) error {
+func (c *Cluster) format(ctx context.Context, more []string) error {
 	first := c.nodes[0]
-	cmd := c.java("256m", "kafka.tools.StorageTool", "format", "-t", c.ID, "-c", first.config)
+	cmd := c.java("256m", "kafka.tools.StorageTool", append([]string{"format", "-t", c.ID, "-c", first.config}, more...)...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := run(ctx, cmd); err != nil {
@@ -304,7 +348,7 @@ func (c *Cluster) boot(n *node) error {
 		return err
 	}
 	defer log.Close()
-	cmd := c.java("512m", "kafka.Kafka", n.config)
+	cmd := jvm(c.dir, filepath.Join(c.libs, "*"), "512m", c.flags, "kafka.Kafka", n.config)
 	cmd.Stdout, cmd.Stderr = log, log
 	n.proc, err = start(cmd)
 	n.frozen = false

@@ -24,6 +24,9 @@ var cluster *live.Cluster
 // previous starts one node of the release before 4.0, which all tests share, too, when the first needs it.
 var previous func() (*live.Cluster, error)
 
+// secured starts one node of the current release with all ways to log in, which all tests share when the first needs it.
+var secured func() (*live.Secured, error)
+
 // work is a folder of this run's own: the binary lies there.
 var work string
 
@@ -53,10 +56,19 @@ func TestMain(m *testing.M) {
 			old, err = live.Kafka(all, live.Previous, 1)
 			return old, err
 		})
+		var safe *live.Secured
+		secured = sync.OnceValues(func() (*live.Secured, error) {
+			var err error
+			safe, err = live.Secure(all)
+			return safe, err
+		})
 		defer func() {
 			end()
 			if old != nil {
 				old.Stop()
+			}
+			if safe != nil {
+				safe.Stop()
 			}
 		}()
 		defer context.AfterFunc(ctx, func() { // interrupted
