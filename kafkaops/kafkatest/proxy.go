@@ -42,6 +42,13 @@ func NewProxy(addr, to string) (*Proxy, error) {
 // Addr is where the proxy listens.
 func (p *Proxy) Addr() string { return p.ln.Addr().String() }
 
+// Target is where new connections lead.
+func (p *Proxy) Target() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.to
+}
+
 // SetTarget changes where new connections lead.
 func (p *Proxy) SetTarget(to string) {
 	p.mu.Lock()
@@ -105,10 +112,7 @@ func (p *Proxy) serve() {
 				io.Copy(io.Discard, c)
 				return
 			}
-			p.mu.Lock()
-			to := p.to
-			p.mu.Unlock()
-			s, err := net.Dial("tcp", to)
+			s, err := net.Dial("tcp", p.Target())
 			if err != nil || !p.keep(s) {
 				return
 			}
