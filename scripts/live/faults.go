@@ -1,10 +1,16 @@
 package live
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -12,6 +18,8 @@ import (
 // Faults are what befalls the requests and answers that pass through the second listener of every broker. Set replaces them
 // while connections are open.
 type Faults struct {
+	TLS *tls.Config // with it, clients may come over TLS, too
+
 	mu  sync.Mutex
 	all []*Fault
 	hit int
@@ -27,6 +35,7 @@ type Fault struct {
 	Skip   int      // how many go well before
 	Times  int      // how many are hit; 0 is all
 	Harm   Harm
+	Garble int    // instead of Harm: a bit of this byte of what each client gets over TLS is wrong
 	Do     func() // is called for each that is hit, before it is passed on; may be nil
 
 	met int
@@ -55,6 +64,11 @@ const (
 	Corrupt               // a bit of the last fetched record is wrong
 )
 
+// Before puts a proxy before a broker that is not of a Cluster. It ends with ctx.
+func (f *Faults) Before(ctx context.Context, broker int32, target string) (addr string, err error) {
+	return delayed(ctx, target, new(atomic.Int64), broker, f)
+}
+
 // Set replaces all faults, and counts anew how many requests were hit.
 func (f *Faults) Set(all ...*Fault) {
 	f.mu.Lock()
@@ -74,7 +88,7 @@ func (f *Faults) meet(broker int32, api kmsg.Key) (Harm, func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.all {
-		if one.Broker != 0 && one.Broker != broker || one.API != Any && one.API != api {
+		if one.Garble > 0 || one.Broker != 0 && one.Broker != broker || one.API != Any && one.API != api {
 			continue
 		}
 		one.met++
@@ -86,11 +100,69 @@ func (f *Faults) meet(broker int32, api kmsg.Key) (Harm, func()) {
 	return Pass, nil
 }
 
+// greet takes a client's connection, and ends its TLS if it comes over that.
+func (f *Faults) greet(broker int32, client net.Conn) (net.Conn, error) {
+	const handshake = 0x16
+	r := bufio.NewReader(client)
+	first, err := r.Peek(1)
+	if err != nil {
+		return client, err
+	}
+	read := &readFirst{client.(*net.TCPConn), r}
+	if f.TLS == nil || first[0] != handshake {
+		return read, nil
+	}
+	return tls.Server(&garbled{readFirst: read, faults: f, broker: broker}, f.TLS), nil
+}
+
+// readFirst is a connection of which something was read ahead.
+type readFirst struct {
+	*net.TCPConn
+	r io.Reader
+}
+
+func (c *readFirst) Read(b []byte) (int, error) { return c.r.Read(b) }
+
+// garbled is what lies below TLS: what it writes can be spoilt.
+type garbled struct {
+	*readFirst
+	faults  *Faults
+	broker  int32
+	written int
+}
+
+func (c *garbled) Write(b []byte) (int, error) {
+	at := c.faults.garble(c.broker, c.written, len(b))
+	c.written += len(b)
+	if at >= 0 {
+		b = bytes.Clone(b)
+		b[at] ^= 0x10
+	}
+	return c.readFirst.Write(b)
+}
+
+// garble says which of the next n bytes is to be spoilt, -1 for none.
+func (f *Faults) garble(broker int32, written, n int) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.all {
+		if at := one.Garble - written; one.Garble > 0 && (one.Broker == 0 || one.Broker == broker) && at >= 0 && at < n {
+			f.hit++
+			return at
+		}
+	}
+	return -1
+}
+
+// errCut says that the connection is cut behind what was given with it.
+var errCut = errors.New("cut")
+
 // A link is one connection that faults can befall.
 type link struct {
 	broker         int32
 	faults         *Faults
 	client, server net.Conn
+	stalled        bool // no more is to come from the broker
 
 	mu      sync.Mutex
 	waiting map[int32]Harm // for the answer, by the number of the request
@@ -111,7 +183,8 @@ func (l *link) request() ([]byte, error) {
 	}
 	switch harm {
 	case Refuse:
-		l.hangUp()
+		l.client.Close()
+		l.server.Close()
 		return nil, io.EOF
 	case Swallow:
 		_, _ = io.Copy(io.Discard, l.client) // until it is given up
@@ -125,6 +198,9 @@ func (l *link) request() ([]byte, error) {
 
 // answer is the next answer as the client shall get it.
 func (l *link) answer() ([]byte, error) {
+	if l.stalled {
+		return nil, l.stay()
+	}
 	frame, err := readFrame(l.server)
 	if err != nil {
 		return nil, err
@@ -140,19 +216,16 @@ func (l *link) answer() ([]byte, error) {
 	half := 4 + (len(frame)-4)/2
 	switch harm {
 	case Unheard:
-		l.hangUp()
-		return nil, io.EOF
+		return nil, errCut
 	case Silence:
 		return nil, l.stay()
 	case Cut:
-		_, _ = l.client.Write(frame[:half]) // what is cut anyway
-		l.hangUp()
-		return nil, io.EOF
+		return frame[:half], errCut
 	case HalfClose:
 		return frame[:half], io.EOF
 	case Stall:
-		_, _ = l.client.Write(frame[:half])
-		return nil, l.stay()
+		l.stalled = true
+		return frame[:half], nil
 	}
 	return spoil(frame, harm), nil
 }
@@ -161,11 +234,6 @@ func (l *link) answer() ([]byte, error) {
 func (l *link) stay() error {
 	_, _ = io.Copy(io.Discard, l.server)
 	return io.EOF
-}
-
-func (l *link) hangUp() {
-	l.client.Close()
-	l.server.Close()
 }
 
 // spoil changes the bytes of an answer, whose first four are its length.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +49,7 @@ func TestHarms(t *testing.T) {
 			target := broker(t, func(number int32) []byte { seen <- number; return answer(number) })
 			faults := &Faults{}
 			faults.Set(&Fault{API: kmsg.OffsetCommit, Skip: 1, Times: 1, Harm: c.harm})
-			addr, err := delayed(t.Context(), target, new(atomic.Int64), 1, faults)
+			addr, err := faults.Before(t.Context(), 1, target)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync/atomic"
@@ -37,6 +38,9 @@ func delayed(ctx context.Context, target string, each *atomic.Int64, broker int3
 				defer context.AfterFunc(ctx, hangUp)()
 				requests, answers := bytesOf(client), bytesOf(server)
 				if faults != nil {
+					if client, err = faults.greet(broker, client); err != nil {
+						return
+					}
 					l := &link{broker: broker, faults: faults, client: client, server: server, waiting: map[int32]Harm{}}
 					requests, answers = l.request, l.answer
 				}
@@ -59,13 +63,14 @@ func bytesOf(from io.Reader) func() ([]byte, error) {
 	}
 }
 
-// carry writes to a connection what next gives until it ends, then closes the connection's writing side.
+// carry writes to a connection what next gives until it ends, then closes the connection's writing side; after errCut all of it.
 func carry(to net.Conn, next func() ([]byte, error), opened time.Time, delay time.Duration) {
 	type chunk struct {
 		due  time.Time
 		data []byte
 	}
 	wire := make(chan chunk, 1024)
+	var last error // once wire is closed
 	go func() {
 		defer close(wire)
 		for {
@@ -78,6 +83,7 @@ func carry(to net.Conn, next func() ([]byte, error), opened time.Time, delay tim
 				wire <- chunk{due.Add(delay), b}
 			}
 			if err != nil {
+				last = err
 				return
 			}
 		}
@@ -89,5 +95,9 @@ func carry(to net.Conn, next func() ([]byte, error), opened time.Time, delay tim
 			_, failed = to.Write(c.data)
 		}
 	}
-	_ = to.(*net.TCPConn).CloseWrite() // gone already: all the same
+	if errors.Is(last, errCut) {
+		to.Close()
+	} else if half, ok := to.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // gone already: all the same
+	}
 }

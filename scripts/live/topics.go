@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +171,36 @@ func (c *Cluster) settled(ctx context.Context, topic string, wished func(kmsg.Me
 	return c.everywhere(ctx, fmt.Sprintf("topic %q has changed on every broker", topic),
 		func() *kmsg.MetadataRequest { return metadataOf(topic) },
 		func(m *kmsg.MetadataResponse) bool { return len(m.Topics) == 1 && wished(m.Topics[0]) })
+}
+
+// Agree returns when every running broker names the same leader for each partition of a topic. Before that one that was away may
+// still answer as the coordinator that it no longer is, with what stood when it went.
+func (c *Cluster) Agree(ctx context.Context, topic string) error {
+	return Eventually(ctx, fmt.Sprintf("all brokers name the same leaders of %q", topic), func(ctx context.Context) (bool, error) {
+		var first map[int32]int32
+		for _, n := range c.nodes {
+			if !n.running() {
+				continue
+			}
+			answer, err := c.Request(ctx, n.id, metadataOf(topic))
+			if err != nil {
+				return false, err
+			}
+			leaders := map[int32]int32{}
+			for _, t := range answer.(*kmsg.MetadataResponse).Topics {
+				for _, p := range t.Partitions {
+					leaders[p.Partition] = p.Leader
+				}
+			}
+			if first == nil {
+				first = leaders
+			}
+			if !maps.Equal(first, leaders) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
 }
 
 // Produce appends n small records to each of the partitions named, or to all when none is, and returns when they stand.
