@@ -130,20 +130,20 @@ type past struct {
 	retention time.Duration // of commits, 0 if not known
 }
 
-// manyOffsets is from where on a log has plainly not been compacted for long.
-const manyOffsets = 50_000_000
+// muchRead is more than a log that is compacted can have: a segment and little else.
+const muchRead = 1_000_000_000
 
 // past reads what the cluster still has of a group's past. Only the look before the reading is bounded by --timeout.
 func (g *global) past(interrupt context.Context, group string, policy offsets.HistoryPolicy) (past, error) {
 	p := past{}
-	from, commits, err := g.beforePast(interrupt, group, policy, &p)
+	commits, err := g.beforePast(interrupt, group, &p)
 	if err := cmp.Or(interrupt.Err(), err); err != nil {
 		return p, err
 	}
 	var h *offsets.Historian
-	shown, stop := g.pastProgress(p.log, from)
+	shown, stop := g.pastProgress(p.log)
 	p.read, err = g.session.cluster.ReadPast(interrupt, p.log, kafkaops.PastReading{
-		From: from, Progress: shown, Options: records.Options{Log: g.log()},
+		Progress: shown, Options: records.Options{Log: g.log()},
 		Begin: func() func(*offsets.LogRecord) {
 			h = offsets.NewHistorian(policy)
 			return h.Add
@@ -155,7 +155,7 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 	}
 	p.History = h.End(p.read.Complete)
 	p.Strange += p.read.Strange
-	if p.Records == 0 && from == p.log.Earliest {
+	if p.Records == 0 {
 		if err := p.nothing(commits); err != nil {
 			return p, err
 		}
@@ -164,37 +164,26 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 	return p, nil
 }
 
-// beforePast finds the log and the group, and says what cannot be told. It returns where reading begins, and how many commits the group
-// has now.
-func (g *global) beforePast(interrupt context.Context, group string, policy offsets.HistoryPolicy, p *past) (from int64, commits int, err error) {
+// beforePast finds the log and the group, and says what cannot be told. It returns how many commits the group has now.
+func (g *global) beforePast(interrupt context.Context, group string, p *past) (commits int, err error) {
 	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
 	defer cancel()
 	s, err := g.connect(ctx)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	if p.log, err = s.cluster.Past(ctx, group); err != nil {
-		return 0, 0, noPast(err)
+		return 0, noPast(err)
 	}
 	found, _, err := s.cluster.Groups(ctx, []string{group}, nil)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	p.group = found[0].Group
 	if p.group.Type == offsets.Share {
-		return 0, 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group)}
+		return 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group)}
 	}
-	from = p.log.Earliest
-	if n := p.log.End - from; n > manyOffsets {
-		g.note("partition %d of %s has %s offsets to read: compaction seems to stand still there (an open transaction, or the broker's cleaner has died)", p.log.Partition, wire.OffsetsTopic, offsets.Thousands(n))
-		if !policy.Since.IsZero() && policy.At.IsZero() {
-			if from, err = s.cluster.PastFrom(ctx, p.log, policy.Since); err != nil {
-				return 0, 0, err
-			}
-			g.note("reading begins at --since: the first commit of each partition after it has nothing before it to be compared with")
-		}
-	}
-	return from, len(found[0].Commits), nil
+	return len(found[0].Commits), nil
 }
 
 // noPast is the error of a cluster that does not tell of the past.
@@ -262,7 +251,7 @@ func (p *past) undo(g *global) string {
 }
 
 // pastProgress shows on stderr how far a long reading is: a line that changes on a terminal, else one every ten seconds.
-func (g *global) pastProgress(log kafkaops.PastLog, from int64) (at func(int64), stop func()) {
+func (g *global) pastProgress(log kafkaops.PastLog) (shown func(at, bytes int64), stop func()) {
 	if g.quiet {
 		return nil, func() {}
 	}
@@ -275,23 +264,27 @@ func (g *global) pastProgress(log kafkaops.PastLog, from int64) (at func(int64),
 			}
 		}, lineEvery
 	}
-	var place atomic.Int64
-	place.Store(from)
+	var place, size atomic.Int64
+	place.Store(log.Earliest)
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(every)
 		defer tick.Stop()
-		for {
+		for much := false; ; {
 			select {
 			case <-over:
 				line("")
 				return
 			case <-tick.C:
-				done, all := place.Load()-from, log.End-from
-				line(fmt.Sprintf("read %s of %s offsets of %s %d (%d%%)", offsets.Thousands(done), offsets.Thousands(all), wire.OffsetsTopic, log.Partition, 100*done/max(all, 1)))
 			}
+			if !much && size.Load() > muchRead {
+				much = true
+				line("")
+				g.note("%s of partition %d of %s read so far: compaction seems to stand still there (an open transaction, or the broker's cleaner has died)", output.Bytes(size.Load()), log.Partition, wire.OffsetsTopic)
+			}
+			line(fmt.Sprintf("%s of %s %d read (%d%%)", output.Bytes(size.Load()), wire.OffsetsTopic, log.Partition, 100*(place.Load()-log.Earliest)/max(log.End-log.Earliest, 1)))
 		}
 	}()
-	return place.Store, func() { close(over); <-ended }
+	return func(at, bytes int64) { place.Store(at); size.Store(bytes) }, func() { close(over); <-ended }
 }

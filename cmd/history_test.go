@@ -1,16 +1,19 @@
 package cmd_test
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"gtoffset/cmd"
 	"gtoffset/kafkaops/history"
 	"gtoffset/kafkaops/kafkatest"
 )
@@ -333,6 +336,70 @@ func TestHistoryTellsOfTornReadings(t *testing.T) {
 	})
 	w.run("history", "-g", "billing").exits(3).prints("commits shown").says("compaction went on during each of 3 readings", "hint: run it again")
 	w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T09:00:20Z", "--execute").exits(4).says("nothing was written")
+}
+
+// How far the offsets of a log reach says nothing of how much is left of it.
+func TestHistoryOfAnOldLog(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	w.topic("orders", [2]int64{0, 100})
+	log.Jump(6_000_000_000).Batch(after(0), kafkatest.ClassicGroup("billing", 1)).Batch(after(1), entry(0, 10)).Jump(60_000_000).Batch(after(10), entry(0, 7)).Batch(after(11), entry(0, 5))
+	w.commit("billing", "orders", 5)
+	doc := w.run("history", "-g", "billing", "--since", "2031-11-29T09:00:09Z", "-o", "json").exits(0).history()
+	var got []string
+	for _, e := range doc.Events {
+		got = append(got, words(e.What, e.From, e.To))
+	}
+	same(t, "events", strings.Join(got, "; "), "back 10 7; back 7 5")
+	same(t, "complete", words(doc.Complete, deref(doc.CompleteSince)), "false 2031-11-29T09:00:10.000Z")
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T09:00:05Z", "--execute").exits(0)
+	same(t, "committed", w.committed("billing", "orders"), "0=10")
+}
+
+// progress is a stderr that tells when something is written to it.
+type progress struct {
+	once sync.Once
+	told chan struct{}
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (p *progress) Write(b []byte) (int, error) {
+	p.once.Do(func() { close(p.told) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func TestHistoryShowsProgress(t *testing.T) {
+	t.Parallel()
+	w, log := moved(t)
+	w.tty = true
+	talk := &progress{told: make(chan struct{})}
+	log.OnFetch(func(int, int64) { // the broker takes its time
+		select {
+		case <-talk.told:
+		case <-time.After(time.Minute):
+		}
+	})
+	var out strings.Builder
+	same(t, "exit code", cmd.Main(t.Context(), w.env(&out, talk), []string{"history", "-g", "billing"}), 0)
+	if got := talk.text.String(); !strings.Contains(got, "0 B of __consumer_offsets 1 read (0%)") || !strings.HasSuffix(got, "\r\x1b[K") {
+		t.Errorf("stderr = %q: want how far it is, and that it is taken away at the end", got)
+	}
+	if strings.Contains(out.String(), "__consumer_offsets 1 read") {
+		t.Errorf("progress on stdout: %s", out.String())
+	}
+}
+
+func TestHistoryIsInterrupted(t *testing.T) {
+	t.Parallel()
+	w, log := moved(t)
+	soft, interrupt := context.WithCancel(t.Context())
+	w.soft = soft
+	log.OnFetch(func(int, int64) { interrupt() })
+	r := w.run("history", "-g", "billing").exits(130).says("interrupted")
+	same(t, "stdout", r.out, "")
 }
 
 // A schema that nothing conforms to proves nothing.

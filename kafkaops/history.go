@@ -76,22 +76,6 @@ func denied(right string) *NoPastError {
 	return &NoPastError{Denied: true, Reason: reason + "; many managed services never give it"}
 }
 
-// PastFrom is where to begin to read records that are not older than a time. Those before it may hold what was in force then.
-func (c *Cluster) PastFrom(ctx context.Context, log PastLog, at time.Time) (int64, error) {
-	k := offsets.Key{Topic: wire.OffsetsTopic, Partition: log.Partition}
-	found, err := c.Times(ctx, []offsets.Key{k}, at)
-	switch f := found[k]; {
-	case err != nil:
-		return 0, err
-	case f.Reason != "":
-		return 0, errors.New(f.Reason)
-	case f.Offset == offsets.None:
-		return log.End, nil
-	default:
-		return max(f.Offset, log.Earliest), nil
-	}
-}
-
 // Transactions finds the transactional ids of producers, as far as the cluster still knows them and tells: where it does not, it is
 // shown by number.
 func (c *Cluster) Transactions(ctx context.Context, producers []int64) map[int64]string {
@@ -119,8 +103,7 @@ func (c *Cluster) Transactions(ctx context.Context, producers []int64) map[int64
 
 // PastReading is how a log is read.
 type PastReading struct {
-	From     int64                           // PastLog.Earliest, or later
-	Progress func(at int64)                  // where the reading stands, some times a second at most; may be nil
+	Progress func(at, bytes int64)           // the offset that the reading is at, and how much it has fetched; may be nil
 	Begin    func() func(*offsets.LogRecord) // begins anew, and returns what takes the records; called once a try
 	Options  records.Options
 }
@@ -145,7 +128,7 @@ func (c *Cluster) ReadPast(ctx context.Context, log PastLog, how PastReading) (P
 	for {
 		out.Tries++
 		pass := pastPass{c: c, log: log, how: how, decoder: history.NewDecoder(log.Group), take: how.Begin()}
-		holes, err := pass.read(ctx, how.From, log.End)
+		holes, err := pass.read(ctx, log.Earliest, log.End)
 		same := false
 		if err == nil {
 			same, err = pass.unchanged(ctx, holes)
@@ -164,9 +147,9 @@ func (c *Cluster) ReadPast(ctx context.Context, log PastLog, how PastReading) (P
 			if ferr != nil {
 				return out, ferr
 			}
-			log, how.From = fresh, max(how.From, fresh.Earliest)
+			log = fresh
 		}
-		out.Complete, out.Strange, out.Torn = holes.complete(how.From > log.Earliest), pass.decoder.Unreadable(), !same
+		out.Complete, out.Strange, out.Torn = holes.complete(), pass.decoder.Unreadable(), !same
 		if same || out.Tries == pastTries {
 			return out, nil
 		}
@@ -257,7 +240,8 @@ func (p *pastPass) walk(ctx context.Context, from, until int64, f func(*records.
 			return err
 		}
 		if p.how.Progress != nil {
-			p.how.Progress(w.Position())
+			bytes, _ := reader.Fetched()
+			p.how.Progress(w.Position(), p.bytes+bytes)
 		}
 	}
 }
@@ -312,9 +296,9 @@ func (h *holes) end(until int64) {
 	}
 }
 
-// complete says it in the words of offsets. later tells that reading did not begin where the log does.
-func (h *holes) complete(later bool) offsets.Complete {
-	c := offsets.Complete{Whole: h.whole(), Gone: h.gone, Began: later && h.gone == 0}
+// complete says it in the words of offsets.
+func (h *holes) complete() offsets.Complete {
+	c := offsets.Complete{Whole: h.whole(), Gone: h.gone}
 	if h.time != offsets.None {
 		c.Since = time.UnixMilli(h.time)
 	}

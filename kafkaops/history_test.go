@@ -36,7 +36,7 @@ func readPast(ctx context.Context, c *kafkaops.Cluster, group string, policy off
 		return offsets.History{}, kafkaops.PastRead{}, err
 	}
 	var h *offsets.Historian
-	read, err := c.ReadPast(ctx, log, kafkaops.PastReading{From: log.Earliest, Begin: func() func(*offsets.LogRecord) {
+	read, err := c.ReadPast(ctx, log, kafkaops.PastReading{Begin: func() func(*offsets.LogRecord) {
 		h = offsets.NewHistorian(policy)
 		return h.Add
 	}})

@@ -140,7 +140,6 @@ type Complete struct {
 	Whole bool      // from the first record that was ever written
 	Since time.Time // else from here on; zero: no record is behind the last that compaction took
 	Gone  int64     // records that compaction took
-	Began bool      // reading began there because it was asked to; what was before was not looked at
 }
 
 // WasState says what is known of a partition at a point in time.

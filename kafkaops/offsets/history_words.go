@@ -108,8 +108,6 @@ func (c Complete) String() string {
 	switch {
 	case c.Whole:
 		return "complete: every commit since the first is still recorded"
-	case c.Began:
-		return "complete since " + Clock(c.Since) + ", where reading began; what was before was not looked at"
 	case c.Since.IsZero():
 		return "not complete: of each partition only the last commit is left (compaction)"
 	}

@@ -63,7 +63,6 @@ func TestComplete(t *testing.T) {
 	for want, c := range map[string]Complete{
 		"complete: every commit since the first is still recorded":                                                         {Whole: true, Since: time.Unix(0, 0)},
 		"complete since 1970-01-01 00:00:00.000Z; before that only the last commit of each partition is left (compaction)": {Since: time.Unix(0, 0), Gone: 3},
-		"complete since 1970-01-01 00:00:00.000Z, where reading began; what was before was not looked at":                  {Since: time.Unix(0, 0), Began: true},
 		"not complete: of each partition only the last commit is left (compaction)":                                        {Gone: 3},
 	} {
 		if got := c.String(); got != want {

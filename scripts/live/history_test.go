@@ -429,7 +429,6 @@ func TestSoakHistoryWhileCleaned(t *testing.T) {
 		must(t, err)
 		var h *offsets.Historian
 		got, err := c.ReadPast(ctx, log, kafkaops.PastReading{
-			From:    log.Earliest,
 			Options: records.Options{Memory: 128 << 10}, // many small fetches: the cleaner has time in between
 			Begin: func() func(*offsets.LogRecord) {
 				h = offsets.NewHistorian(offsets.HistoryPolicy{All: true, Skip: offsets.None})
