@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"
 	"gtoffset/output"
 )
@@ -39,11 +40,16 @@ func (w *writing) save() error {
 	w.plan.ID = id
 	if !w.road.noBackup {
 		w.plan.Backup = path
-		undo := append(append([]string{"gtoffset", "import", path}, w.g.reach(w.plan.Origin.Bootstrap)...), "--execute")
+		undo := append(w.importing(path), "--execute")
 		if w.plan.Has(func(c *offsets.Change) bool {
 			return c.Side == offsets.Committed && c.Verdict == offsets.Write && c.New.Offset == offsets.None
 		}) {
 			undo = append(undo, "--create") // the group may be gone then: Kafka forgets one without members and commits
+		}
+		if store := w.g.session.store; store != nil && offsetfile.IsURL(store.Name()) && w.plan.Has(func(c *offsets.Change) bool {
+			return c.Side == offsets.Stored && c.Verdict == offsets.Write && c.New.Offset == offsets.None
+		}) {
+			undo = append(undo, "--create-table") // the store's last entry may be gone then, and with it what it is kept in
 		}
 		w.plan.Undo = commandLine(undo)
 	}
@@ -55,6 +61,15 @@ func (w *writing) save() error {
 		return kept(err)
 	}
 	return nil
+}
+
+// importing begins the line that imports a document of this run: where it goes, and the store where a secret is sent to it.
+func (w *writing) importing(path string) []string {
+	line := append([]string{"gtoffset", "import", path}, w.g.reach(w.plan.Origin.Bootstrap)...)
+	if store := w.plan.Origin.Store; w.g.lends(store) != "" {
+		line = append(line, "-s", store)
+	}
+	return line
 }
 
 // backup is the document that brings back what a plan is about to change.

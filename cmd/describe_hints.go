@@ -32,7 +32,7 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 
 // mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
 func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
-	if grp.Active() || grp.Trouble != nil {
+	if grp.Active() || grp.Trouble != nil || grp.Store != nil && grp.Store.Trouble != nil { // what was processed is not known just then
 		return ""
 	}
 	line := func(command string, selections []offsets.Selection, end ...string) string {
@@ -73,5 +73,21 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	if mend.Recreated {
 		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
 	}
+	if doubtful(shot, grp, mend.Sides) { // clamp would ask, or refuse
+		return "to bring it back into range, and read again what may have been skipped: " + line("clamp", sc.selections, append(end, "--high", "earliest")...)
+	}
 	return "to bring it back into range: " + line("clamp", sc.selections, end...)
+}
+
+// doubtful reports whether something is beyond the end of a log that cannot be proven to be the same.
+func doubtful(shot offsets.Snapshot, grp offsets.Group, sides []offsets.Side) bool {
+	for _, r := range grp.Rows {
+		for _, side := range sides {
+			st := offsets.Judge(r.Entry(side), r.Range, shot.Origin.Cluster)
+			if st.Condition == offsets.High && st.Identity != offsets.Same && r.Range.Readable() > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -33,7 +33,11 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 			if grp.Store.Trouble.Unreachable {
 				code = exitUnreachable
 			}
-			errs = append(errs, &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)})
+			p := &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)}
+			if grp.Store.Trouble.Login {
+				p.hint = storeLogin
+			}
+			errs = append(errs, p)
 		}
 	}
 	errs = append(errs, g.unknownGroups(shot))

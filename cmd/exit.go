@@ -27,6 +27,9 @@ const (
 	exitInterrupted = 130
 )
 
+// storeLogin says where a store's password comes from.
+const storeLogin = "check user and password: " + offsetfile.PasswordVariable + " has it, or a $VARIABLE or ?password-file=FILE in -s"
+
 // precedence orders the codes of a run that met several: the first that occurs is the exit code.
 var precedence = [...]int{exitInterrupted, exitUsage, exitUnreachable, exitRefused, exitPartly, exitNotMet, exitFailed}
 
@@ -128,7 +131,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &away):
 		return problem{code: exitUnreachable, text: err.Error(), hint: "--timeout 60s waits longer"}
 	case errors.As(err, &credentials):
-		return problem{code: exitUnreachable, text: err.Error(), hint: "check user and password; gtoffset help stores says where they come from"}
+		return problem{code: exitUnreachable, text: err.Error(), hint: storeLogin}
 	case errors.Is(err, offsetfile.ErrReadOnly):
 		return problem{code: exitUsage, text: err.Error() + "; nothing was written"}
 	case errors.Is(err, offsetfile.ErrNoRoot):

@@ -369,7 +369,7 @@ func (r result) undo() []string {
 	r.t.Helper()
 	for line := range strings.Lines(r.out) {
 		if after, ok := strings.CutPrefix(line, "undo "); ok {
-			f := strings.Fields(after)
+			f := typed(after)
 			if len(f) < 3 || f[0] != "gtoffset" {
 				r.t.Fatalf("undo line = %q", line)
 			}
@@ -378,6 +378,15 @@ func (r result) undo() []string {
 	}
 	r.t.Fatalf("no undo line\n%v", r)
 	return nil
+}
+
+// typed are the words of a printed line as a shell takes them. None of the tests' words has a blank.
+func typed(line string) []string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		words[i] = strings.Trim(w, "'")
+	}
+	return words
 }
 
 // document reads stdout, which must be one document of a schema and nothing else.

@@ -120,7 +120,9 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	var build func(context.Context, offsets.Snapshot) (offsets.Plan, error)
 	switch doc.Kind {
 	case exchange.Backup:
-		build = o.fromBackup(g, sc, doc)
+		if build, err = o.fromBackup(g, sc, doc); err != nil {
+			return err
+		}
 	case exchange.Plan:
 		if build, err = o.fromPlan(g, sc, doc); err != nil {
 			return err
@@ -144,10 +146,20 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 
 // useStoreOf takes the store that a backup or a plan names, unless another one is given with -s. The environment's is for
 // commands that are typed, not for one that was written down with its store.
-func (o *importOptions) useStoreOf(g *global, doc exchange.Document) {
-	if !o.ownStore && doc.Origin.Store != "" {
-		g.store = doc.Origin.Store
+// A document does not choose what is sent where: a password goes only to a store that the operator has named as well.
+func (o *importOptions) useStoreOf(g *global, doc exchange.Document) error {
+	store := doc.Origin.Store
+	if o.ownStore || store == "" || store == g.store {
+		return nil
 	}
+	if secret := g.lends(store); secret != "" {
+		return &problem{
+			code: exitRefused, text: fmt.Sprintf("%s names the store %s, to which the password in %s would be sent; nothing was written", o.source, store, secret),
+			hint: commandLine([]string{"add", "-s", store}) + " if that is the right one",
+		}
+	}
+	g.store = store
+	return nil
 }
 
 // onlyNamed refuses a document with other groups or another topic than those that were named.
@@ -214,9 +226,11 @@ func (o *importOptions) sidesOf(g *global, doc exchange.Document) error {
 }
 
 // fromBackup brings back what was there before a write.
-func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) func(context.Context, offsets.Snapshot) (offsets.Plan, error) {
+func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
 	backup := doc.Backup()
-	o.useStoreOf(g, doc)
+	if err := o.useStoreOf(g, doc); err != nil {
+		return nil, err
+	}
 	for _, bg := range backup.Groups {
 		for _, r := range bg.Rows {
 			sc.add(bg.Group, r.Key)
@@ -226,7 +240,7 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 		return g.confirmEpochs(ctx, offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
 		}))
-	}
+	}, nil
 }
 
 // planAge is how old a plan may be before --stale is asked for.
@@ -257,7 +271,9 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 			hint: "add --stale, or plan anew",
 		}
 	}
-	o.useStoreOf(g, doc)
+	if err := o.useStoreOf(g, doc); err != nil {
+		return nil, err
+	}
 	for group, c := range planned.Each() {
 		sc.add(group, c.Key)
 	}

@@ -181,7 +181,11 @@ func (s *session) awayFrom() error {
 	if s.away == nil {
 		return nil
 	}
-	return &problem{code: exitUnreachable, text: s.away.Reason + "; nothing was written", hint: "--timeout 60s waits longer; to write commits only, leave out -s"}
+	p := &problem{code: exitUnreachable, text: s.away.Reason + "; nothing was written", hint: "--timeout 60s waits longer; --committed without -s writes commits only"}
+	if s.away.Login {
+		p.hint = storeLogin
+	}
+	return p
 }
 
 // halfOf leaves half of the time that is left to what comes after: the cluster is asked for ranges when a store did not answer.
@@ -198,7 +202,7 @@ func storeAway(err error) *offsets.Trouble {
 	var away *offsetfile.AwayError
 	var credentials *offsetfile.CredentialsError
 	if errors.As(err, &away) || errors.As(err, &credentials) {
-		return &offsets.Trouble{Reason: err.Error(), Unreachable: true}
+		return &offsets.Trouble{Reason: err.Error(), Unreachable: true, Login: credentials != nil}
 	}
 	return nil
 }

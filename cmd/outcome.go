@@ -160,7 +160,7 @@ func (w *writing) finishing() string {
 	if w.road.long != nil {
 		return "the same command goes on"
 	}
-	line := append(append([]string{"gtoffset", "import", w.saved}, w.g.reach(w.plan.Origin.Bootstrap)...), "--execute")
+	line := append(w.importing(w.saved), "--execute")
 	if w.road.create {
 		line = append(line, "--create")
 	}

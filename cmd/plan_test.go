@@ -23,7 +23,7 @@ func (r result) hint() []string {
 	if !found {
 		r.t.Fatalf("the last line is no command to type\n%v", r)
 	}
-	return strings.Fields(line)
+	return typed(line)
 }
 
 // offsets is all that the worlds of this file hold for group billing.

@@ -88,10 +88,8 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			g.command = c.CommandPath()
-			for _, name := range []string{"bootstrap-server", "command-config", "store", "expect-cluster", "backup-dir", "from-group", "from-file", "group-regex"} { // "$UNSET" must not mean another cluster, or none
-				if f := c.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-					return usage("--"+name+" is empty", "is a variable not set?")
-				}
+			if err := noneEmpty(c.Flags()); err != nil {
+				return err
 			}
 			if g.env.Interrupts != nil {
 				ignoreFileLimit()
@@ -99,7 +97,10 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 				c.SetContext(g.soft)
 			}
 			g.storeGiven, g.timeoutGiven = c.Flags().Changed("store"), c.Flags().Changed("timeout")
-			return g.validate()
+			if err := g.validate(); err != nil {
+				return err
+			}
+			return g.validateTargets(c.Flags())
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

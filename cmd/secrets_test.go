@@ -176,7 +176,8 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 			}
 			s.password = "another"
 			s.mu.Unlock()
-			run(5, "describe", "-g", "billing", "-s", url, "-v", "--timeout", "1s")
+			run(5, "describe", "-g", "billing", "-s", url, "-v", "--timeout", "1s").says("GTOFFSET_STORE_PASSWORD has it")
+			run(5, "clamp", "-g", "billing", "-s", url, "--stored", "--execute", "--timeout", "1s").says("nothing was written", "GTOFFSET_STORE_PASSWORD has it")
 			run(5, "describe", "-g", "billing", "-s", strings.Replace(url, s.addr, "127.0.0.1:1", 1), "-v", "--timeout", "1s")
 			run(2, "describe", "-g", "billing", "-s", url+"?nonsense=1", "-v")
 			run(2, "describe", "-g", "billing", "-s", "redis://ops:"+secret+"@"+s.addr+"/0", "-v", "-o", "json")
@@ -210,4 +211,61 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 func around(text, part string) string {
 	i := strings.Index(text, part)
 	return text[max(0, i-80):min(len(text), i+len(part)+20)]
+}
+
+// What is almost a URL is not taken for a path, and so not printed with its password.
+func TestSecretOfAMistypedStore(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	for _, store := range []string{
+		"mysql:job:S3cret@127.0.0.1:3306/streams", "redis//:S3cret@127.0.0.1:6379/0", "redis:/:S3cret@h/0", "REDIS:S3cret@h", "webhdfs;//u:S3cret@h/x",
+		"redis+sentinel:S3cret@h/m", "hbase:job:S3cret@h/t", "Redis://:S3cret@h/0",
+	} {
+		for _, args := range [][]string{{"describe", "-g", "billing", "-s", store}, {"clamp", "-g", "billing", "--stored", "--execute", "-o", "json", "-s", store}} {
+			w.run(args...).exits(2).says("://").never("S3cret")
+		}
+		w.vars["GTOFFSET_STORE"] = store
+		w.run("describe", "-g", "billing").exits(2).never("S3cret")
+		delete(w.vars, "GTOFFSET_STORE")
+	}
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, "redis", "offsets"), 0o755))
+	t.Run("a folder of such a name", func(t *testing.T) {
+		w.run("describe", "-g", "billing", "-s", filepath.Join(dir, "redis/offsets")).exits(0)
+		w.run("describe", "-g", "billing", "-s", "redis/elsewhere").exits(1).says("there is no such folder")
+	})
+}
+
+// A document does not choose which secret goes where: only to a store that the operator has named as well. The lines that are printed name it.
+func TestSecretsAreNotADocumentsToSend(t *testing.T) {
+	t.Parallel()
+	const secret = "Secr3t"
+	s := startGuarded(t, secret)
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 100)
+	w.vars["STORE_PW"], w.vars["AWS_SECRET_ACCESS_KEY"] = secret, "another"
+	url := "redis://ops:$STORE_PW@" + s.addr + "/0"
+	plan := w.run("clamp", "-g", "billing", "-s", url, "--stored", "--dry-run", "-o", "json").exits(0).out
+	for from, to := range map[string]string{
+		"$STORE_PW": "$AWS_SECRET_ACCESS_KEY", "ops:$STORE_PW@": "ops:$HOME@", s.addr + "/0": s.addr + "/0?sentinel-password=$STORE_PW",
+		"ops:$STORE_PW@" + s.addr + "/0": s.addr + "/0?password-file=/etc/hostname",
+	} {
+		w.b.Reset()
+		r := w.run("import", w.document(strings.ReplaceAll(plan, from, to)), "--execute").exits(4).says("would be sent", "nothing was written", "hint: add -s 'redis://")
+		same(t, "requests", w.b.Count(), 0)
+		r.never(secret, "another")
+	}
+	w.vars["GTOFFSET_STORE_PASSWORD"] = secret
+	w.run("import", w.document(strings.ReplaceAll(plan, "ops:$STORE_PW@", "")), "--execute").exits(4).says("$GTOFFSET_STORE_PASSWORD would be sent")
+	delete(w.vars, "GTOFFSET_STORE_PASSWORD")
+	file := w.document(plan)
+	w.run("import", file, "--dry-run").exits(4)
+	w.vars["GTOFFSET_STORE"] = url
+	w.run("import", file, "--dry-run").exits(0)
+	delete(w.vars, "GTOFFSET_STORE")
+	undo := w.run("import", file, "-s", url, "--execute").exits(0).undo()
+	if !strings.Contains(strings.Join(undo, " "), "-s "+url) {
+		t.Errorf("the undo line does not name the store: %q", undo)
+	}
+	w.run(undo...).exits(0)
+	same(t, "undone", s.fields["0"], "100")
 }

@@ -70,6 +70,9 @@ func openFiles(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, e
 
 // openStore opens the store that a path or a URL names.
 func openStore(store string, getenv func(string) string, o offsetfile.Options) (offsetfile.Store, error) {
+	if scheme := mistyped(store); scheme != "" {
+		return nil, usage("the store's URL does not begin with "+scheme+"://", "write "+scheme+"://…, as gtoffset help stores shows; a folder of such a name is ./"+scheme+"…")
+	}
 	if !offsetfile.IsURL(store) {
 		files, err := offsetfile.Open(store, offsetfile.WithHolder(o.Holder), offsetfile.WithHook(o.Hook))
 		if err != nil {
@@ -95,6 +98,31 @@ func openStore(store string, getenv func(string) string, o offsetfile.Options) (
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// mistyped is the scheme of what is almost the URL of a store, "" if it is one, or a path. What follows may be a password: it is not
+// to be printed as a path would be.
+func mistyped(store string) string {
+	end := strings.IndexAny(store, ":;/")
+	if end < 0 || offsetfile.IsURL(store) {
+		return ""
+	}
+	scheme, rest := strings.ToLower(store[:end]), store[end:]
+	if kind := kindOf(scheme); kind == nil || scheme == "file" || scheme == "spark" || rest[0] == '/' && !strings.HasPrefix(rest, "//") {
+		return ""
+	}
+	return scheme
+}
+
+// lends says what secret of the operator's goes to a store if it is opened, "" if none does.
+func (g *global) lends(store string) string {
+	if secret := offsetfile.Borrowed(store); secret != "" {
+		return secret
+	}
+	if strings.Contains(store, "://") && g.env.Getenv(offsetfile.PasswordVariable) != "" {
+		return "$" + offsetfile.PasswordVariable
+	}
+	return ""
 }
 
 func kindOf(scheme string) *storeKind {
@@ -133,7 +161,7 @@ func absolute(store string) string {
 			prefix, path = scheme, rest
 		}
 	}
-	if path == "" || prefix == "" && offsetfile.IsURL(store) {
+	if path == "" || prefix == "" && (offsetfile.IsURL(store) || mistyped(store) != "") {
 		return store
 	}
 	query := ""

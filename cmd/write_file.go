@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
 
 	"gtoffset/output"
 )
@@ -78,4 +81,72 @@ func unwrapPath(err error) error {
 		return l.Err
 	}
 	return err
+}
+
+// validateTargets refuses, before anything is read, to write what is only told to a place where offsets are kept, and a summary that
+// could not be written in the end.
+func (g *global) validateTargets(flags *pflag.FlagSet) error {
+	for _, name := range []string{"output-file", "summary"} {
+		f := flags.Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		path := f.Value.String()
+		flag := "--" + name
+		switch {
+		case path == "-":
+			return usage(flag+" - is no file", "leave it out for stdout; a file of that name is ./-")
+		case filepath.Base(path) == "gtoffset", filepath.Base(path) == "gtoffset.lock":
+			return usage(fmt.Sprintf("%s %s is the name of a gtoffset file, in which a job keeps its offsets", flag, path), "name another file")
+		case g.holds(path):
+			return usage(fmt.Sprintf("%s %s is inside the store %s", flag, path, g.store), "name a file elsewhere")
+		}
+		if name == "summary" { // it is written last, when all is read
+			if err := writable(path); err != nil {
+				return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was read", path, unwrapPath(err)), hint: "check the path, and the rights on its folder", cause: err}
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether a path is in the store, if that is a folder.
+func (g *global) holds(path string) bool {
+	root := g.store
+	for _, scheme := range []string{"file:", "spark:"} {
+		root = strings.TrimPrefix(root, scheme)
+	}
+	if root == "" || strings.Contains(root, "://") {
+		return false
+	}
+	rel, err := filepath.Rel(resolved(root), filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path)))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolved is an absolute path without symbolic links, as far as it is there.
+func resolved(path string) string {
+	path = absolutePath(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// writable reports why a file cannot be written, and leaves everything as it is.
+func writable(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

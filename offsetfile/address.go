@@ -234,6 +234,28 @@ func (a *Address) variable(part, value string) (string, error) {
 	return "", a.Errorf(part, "the variable %s is not set", name)
 }
 
+// Borrowed says what of the operator's a store's URL takes its secrets from, a $VARIABLE or a file, and "" if it takes none. Whoever
+// wrote the URL chooses by this what is sent to the host that it names.
+func Borrowed(text string) string {
+	if from, to, ok := passwordIn(text); ok && variableName(text[from:to]) != "" {
+		return text[from:to]
+	}
+	_, query, _ := strings.Cut(text, "?")
+	params, err := url.ParseQuery(query)
+	if err != nil {
+		return ""
+	}
+	for _, name := range secretParams {
+		if variableName(params.Get(name)) != "" {
+			return params.Get(name)
+		}
+	}
+	if file := params.Get("password-file"); file != "" {
+		return "the file " + file
+	}
+	return ""
+}
+
 // hidePassword replaces what may be a secret by ***; a $VARIABLE stays. It takes anything, also what is no URL at all.
 func hidePassword(text string) string {
 	if from, to, ok := passwordIn(text); ok && variableName(text[from:to]) == "" {

@@ -69,6 +69,7 @@ type Trouble struct {
 	Reason      string
 	Unreachable bool // no answer from the broker or the store
 	Denied      bool // a right is missing
+	Login       bool // the credentials were refused
 }
 
 // Member is one member of a live group.

@@ -33,6 +33,8 @@ const (
 	errOldProtocol        = 1251
 	errReadOnlyServer     = 1290
 	errInterrupted        = 1317
+	errCollations         = 1267
+	errIncorrectText      = 1366
 	errNoPassword         = 1698
 	errReadOnly           = 1792
 	errMustChange         = 1820
@@ -43,6 +45,7 @@ const (
 	errExecutionTime      = 3024
 	errLockedAccount      = 3118
 	errNeedsTLS           = 3159
+	errConversion         = 3988
 	errLockedMariaDB      = 4151
 )
 
@@ -71,7 +74,7 @@ func (t *table) explainAnswer(err *mysql.MySQLError) error {
 	switch err.Number {
 	case errAccessDenied:
 		if t.inTheClear {
-			return &offsetfile.CredentialsError{Err: fmt.Errorf("%w; MariaDB says the same to who should speak TLS (?tls=true)", err)}
+			return &offsetfile.CredentialsError{Err: fmt.Errorf("%w; MariaDB says the same where it wants TLS: ?tls=true", err)}
 		}
 		return &offsetfile.CredentialsError{Err: err}
 	case errDatabaseDenied, errTableDenied, errColumnDenied, errHostDenied, errHostBlocked, errPrivilege, errOldProtocol,
@@ -90,6 +93,9 @@ func (t *table) explainAnswer(err *mysql.MySQLError) error {
 		return &offsetfile.NothingError{Looked: fmt.Sprintf("%s: %s", t.place(), err.Message)}
 	case errReadOnlyServer, errReadOnly, errReadOnlyMode:
 		return fmt.Errorf("the server takes no writes, as a replica does not: name its master (%w)", err)
+	case errCollations, errIncorrectText, errConversion:
+		return fmt.Errorf("a name has characters that the columns %s and %s of %s cannot hold in their character set; ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin changes that (%w)",
+			quote(t.columns.group), quote(t.columns.topic), t.place(), quote(t.name), err)
 	case errDuplicate:
 		return fmt.Errorf("the table takes this for a row that it has already: its collation may not tell the names apart (%w)", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"gtoffset/offsetfile"
 )
 
@@ -70,5 +72,18 @@ func TestStatements(t *testing.T) {
 	}
 	if got, _, err := tb.insertion(s, "g", "t", edits); err == nil {
 		t.Errorf("got %s", got)
+	}
+}
+
+// A name that the columns cannot hold is told with the table, the columns, and what changes it.
+func TestNamesThatTheTableCannotHold(t *testing.T) {
+	tb := &table{name: "offsets", database: "jobs", columns: columns{"topic", "group_id", "partition", "offset", "timestamp"}}
+	for _, number := range []uint16{1267, 1366, 3988} {
+		err := tb.explain(&mysql.MySQLError{Number: number, Message: "Illegal mix of collations"})
+		for _, want := range []string{"`group_id` and `topic`", "table `offsets` of database `jobs`", "ALTER TABLE `offsets` CONVERT TO CHARACTER SET utf8mb4", "Illegal mix"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%d: %v lacks %q", number, err, want)
+			}
+		}
 	}
 }

@@ -1,0 +1,82 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every flag that takes a value is refused without one, before anything is asked of the cluster: its variable is not set.
+func TestEmptyFlags(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	flag := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+) \S`)
+	w.b.Reset()
+	checked := map[string]bool{}
+	for _, command := range []string{"describe", "clamp", "reset", "export", "import", "delete", "replay", "history", "wait", "backups", "config"} {
+		args := []string{command}
+		if command == "import" {
+			args = append(args, "nothing.json")
+		}
+		for _, m := range flag.FindAllStringSubmatch(w.run(command, "--help").exits(0).out, -1) {
+			if m[1] == "group" { // Kafka has known a group without a name
+				continue
+			}
+			checked[m[1]] = true
+			r := w.run(append(args, "--"+m[1]+"=")...).exits(2).says("--" + m[1])
+			if strings.Contains(r.err, "panic") {
+				t.Error(r)
+			}
+		}
+	}
+	same(t, "requests", w.b.Count(), 0)
+	for _, name := range []string{"store", "output", "output-file", "why", "high", "missing", "recreated", "take", "as", "moved", "type", "summary", "format", "topic", "backup-dir"} {
+		if !checked[name] {
+			t.Errorf("--%s was not tried, of %d", name, len(checked))
+		}
+	}
+	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", "").exits(2).says("--output-file is empty", "is a variable not set?")
+	w.run("clamp", "-g", "billing", "--high", "", "--execute").exits(2).says("--high is empty")
+}
+
+// What is only told is not written over what a job keeps, nor found to be unwritable when all was read.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600).save("billing", "orders", 700)
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(w.store, link))
+	before := w.file("billing", "orders")
+	elsewhere := t.TempDir()
+	w.b.Reset()
+	for _, path := range []string{w.path("billing", "orders"), w.path("billing", "orders") + ".lock", filepath.Join(link, "metrics.prom"), filepath.Join(w.store, "new", "x"), "-"} {
+		w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom", "--output-file", path).exits(2)
+		w.run("replay", "-g", "billing", "-s", w.store, "--summary", path).exits(2).never("values")
+	}
+	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", w.path("billing", "orders")).exits(2).says("in which a job keeps its offsets")
+	for _, path := range []string{elsewhere, filepath.Join(elsewhere, "none", "summary.json")} {
+		r := w.run("replay", "-g", "billing", "-s", w.store, "--summary", path).exits(1).says("write "+path, "nothing was read")
+		same(t, "stdout", r.out, "")
+	}
+	same(t, "requests", w.b.Count(), 0)
+	same(t, "the file", w.file("billing", "orders"), before)
+	w.run("describe", "-g", "billing", "-s", "file:"+w.store, "-o", "prom", "--output-file", filepath.Join(w.store, "x")).exits(2).says("is inside the store")
+	w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom", "--output-file", filepath.Join(elsewhere, "metrics.prom")).exits(0)
+	must(t, w.b.CreateTopic("paid", 1))
+	must(t, w.b.Produce("paid", 0, "a"))
+	w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", filepath.Join(elsewhere, "summary.json")).exits(0)
+	left, err := os.ReadDir(elsewhere)
+	must(t, err)
+	same(t, "files left", len(left), 2)
+}
+
+// The hint of describe can be typed: where clamp would refuse for a doubt, it decides it so that nothing is lost.
+func TestHintOfADoubtRuns(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 1070}).commit("billing", "orders", 100, 1200)
+	r := w.run("describe", "-g", "billing").exits(0).prints("clamp -g billing", "--committed --high earliest")
+	_, line, _ := strings.Cut(strings.Join(strings.Fields(r.out), " "), "skipped: gtoffset ")
+	w.run(append(typed(line), "--execute")...).exits(0).prints("2 of 2 verified")
+	same(t, "committed", w.committed("billing", "orders"), "0=500 1=0")
+}
