@@ -1,0 +1,80 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+type configDoc struct {
+	User     *string
+	Settings []struct {
+		Key, Source string
+		Value       *string
+		Secret      bool
+		Over        []string
+	}
+	Unused []struct{ Key, Source string }
+	Notes  []string
+}
+
+// Config shows what is in force, from where, and over what; never a secret, and it connects to nothing.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.vars["PW"], w.vars["KAFKA_SASL_PASSWORD"] = "hush", "hush too"
+	file := w.document("bootstrap.servers=kafka9:9092\nsecurity.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-512\nsasl.username=alice\nsasl.password=hush three\nacks=all\ndefault.api.timeout.ms=7000\n")
+	args := []string{"config", "--command-config", file, "-X", "sasl.password=$PW", "-X", "client.id=ops", "-s", w.store}
+	doc := document[configDoc](w.run(append(args, "-o", "json")...).exits(0).never("hush"), "gtoffset.config/1")
+	got := map[string]string{}
+	for _, s := range doc.Settings {
+		got[s.Key] = strings.ReplaceAll(fmt.Sprintf("%s from %s over %v", deref(s.Value), s.Source, s.Over), file, "FILE")
+	}
+	for key, want := range map[string]string{
+		"bootstrap.servers": "kafka9:9092 from FILE:1 over [GTOFFSET_BOOTSTRAP_SERVER]", "security.protocol": "SASL_SSL from FILE:2 over []",
+		"sasl.password": "null from -X, $PW over [FILE:5 KAFKA_SASL_PASSWORD]", "client.id": "ops from -X over []",
+		"request.timeout.ms": "2000 from default over []", "timeout": "7s from default.api.timeout.ms over []", "store": w.store + " from --store over []",
+		"backup-dir": w.state + "/gtoffset from XDG_STATE_HOME over []",
+	} {
+		same(t, key, got[key], want)
+	}
+	same(t, "user", deref(doc.User), "alice")
+	same(t, "unused", fmt.Sprint(doc.Unused), fmt.Sprintf("[{acks %s:6}]", file))
+	w.run(args...).exits(0).prints("SETTING", "(hidden)", "logs in as alice", "not used: acks ("+file+":6)").never("hush")
+	w.run(append(args, "--timeout", "3s")...).exits(0).prints("3s", "--timeout")
+	w.run("config").exits(0).prints("GTOFFSET_BOOTSTRAP_SERVER", "PLAINTEXT")
+	w.run("config", "-X", "security.protocol=TLS").exits(2).says("-X: security.protocol:")
+	w.run("config", "--command-config", "/no/such").exits(2).says("/no/such: no such file")
+	same(t, "requests", w.b.Count(), 0)
+}
+
+// A flag wins over -X, that over the file; unknown keys are told with -v only; the way back names how the cluster was reached.
+func TestCommandConfig(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 100)
+	here := w.vars["GTOFFSET_BOOTSTRAP_SERVER"]
+	file := w.document("bootstrap.servers=127.0.0.1:1\nlinger.ms=5\nrequest.timeout.ms=1000\n")
+	w.run("describe", "-g", "billing", "--command-config", file).exits(5).says("127.0.0.1:1 refused")
+	r := w.run("describe", "-g", "billing", "--command-config", file, "-X", "bootstrap.servers="+here).exits(0).prints(here + " (-X)").never("linger.ms")
+	r = w.run("describe", "-g", "billing", "--command-config", file, "-X", "bootstrap.servers=127.0.0.1:1", "-b", here, "-v").exits(0)
+	if n := strings.Count(r.err, "linger.ms ("+file+":2)"); n != 1 {
+		t.Errorf("the unknown key is told %d times\n%v", n, r)
+	}
+	p := w.run("clamp", "-g", "billing", "--command-config", file, "-b", here, "-X", "ssl.key.password=hush", "--execute", "-o", "json").exits(0).says("list of processes").never("hush").plan()
+	if undo := deref(p.Undo); !strings.Contains(undo, "-b "+here+" --command-config "+file+" -X 'ssl.key.password=$SSL_KEY_PASSWORD' --execute") {
+		t.Errorf("undo = %s", undo)
+	}
+	w.vars["GTOFFSET_COMMAND_CONFIG"] = file
+	w.run("describe", "-g", "billing").exits(5).says("127.0.0.1:1 refused")
+	w.run("describe", "-g", "billing", "-X", "nothing").exits(2).says("it takes KEY=VALUE")
+	w.run("describe", "-g", "billing", "--command-config", "").exits(2).says("--command-config is empty")
+
+	// What comes by a pipe can be read once only.
+	read, write, err := os.Pipe()
+	must(t, err)
+	defer read.Close()
+	fmt.Fprintf(write, "bootstrap.servers=%s\ndefault.api.timeout.ms=9000\n", here)
+	must(t, write.Close())
+	w.run("describe", "-g", "billing", "--command-config", fmt.Sprintf("/dev/fd/%d", read.Fd())).exits(0).prints("(/dev/fd/")
+}
