@@ -129,6 +129,9 @@ func ParseAddress(text string, getenv func(string) string) (*Address, error) {
 	if err := a.findSecrets(); err != nil {
 		return nil, err
 	}
+	if a.given != text { // it could not be typed again as it is shown
+		return nil, a.Errorf("path", "it has something between :// and @ that looks like a password")
+	}
 	return a, nil
 }
 
