@@ -212,7 +212,7 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 // asText reports whether stdout is for people; if not, the text goes to stderr and stdout gets one document at the end.
 func (w *writing) asText() bool {
 	f := output.Format(w.g.format)
-	return w.road.long == nil && (f == "" || f == output.Table)
+	return (w.road.long == nil || w.road.dryRun) && (f == "" || f == output.Table)
 }
 
 // people is the stream that the plan and its results are shown on.
@@ -248,10 +248,14 @@ func (w *writing) readOnly() error {
 	if store == nil || store.Can().Write || !w.plan.Has(func(c *offsets.Change) bool { return c.Side == offsets.Stored && c.Verdict != offsets.Keep }) {
 		return nil
 	}
-	return &problem{
+	p := &problem{
 		code: exitUsage, text: fmt.Sprintf("store %s: %v; nothing was written", store.Name(), offsetfile.ErrReadOnly),
 		hint: "--committed writes the commits; gtoffset export -o spark prints what a new job can start from",
 	}
+	if w.road.long != nil {
+		p.hint = "leave out --save: records can be read from there, and how far is for the job to keep"
+	}
+	return p
 }
 
 // dryRun ends a run that only looks: as --execute would end where a refusal is known already.

@@ -18,7 +18,7 @@ func TestCasesLow(t *testing.T) {
 			same(t, "line", r.line("orders", 0), "orders 0 500 300 300 900 400 400 stored low: 200 expired; committed low: 200 expired")
 			w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(10)
 
-			w.run("clamp", "-g", "billing", "-s", w.store, side, "--dry-run").exits(0).prints("300", "500", "200 expired (300..499)", "3 more are in range and stay")
+			w.run("clamp", "-g", "billing", "-s", w.store, side, "--dry-run").exits(0).prints("300", "500", "200 expired (300 to 499)", "3 more are in range and stay")
 			p := w.run("clamp", "-g", "billing", "-s", w.store, side, "--execute", "-o", "json").exits(0).plan()
 			same(t, "counts", p.Counts, countsDoc{Write: 1, Keep: 3, Clamped: 1, Written: 1, Verified: 1})
 			c := p.change(t, "orders", 0, side[2:])
@@ -38,7 +38,7 @@ func TestCasesLow(t *testing.T) {
 		same(t, "committed", words(c.Condition, c.Lag, c.Expired, c.Ahead), "low 0 600 0")
 		w.run("describe", "-g", "billing").exits(0).prints("1000", "committed low: 600 expired", "lag 0")
 		// The corrected value is stored even when the partition is empty.
-		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("600 expired (400..999)", "1 of 1 verified")
+		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("600 expired (400 to 999)", "1 of 1 verified")
 		same(t, "committed", w.committed("billing", "orders"), "0=1000")
 		w.run("describe", "-g", "billing", "--check").exits(0)
 	})

@@ -62,8 +62,10 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
   gtoffset describe -g billing --time --watch
   gtoffset describe -g billing --members
   gtoffset describe -g billing --check --max-lag 1000 --min-expires-in 12h -o json
-  gtoffset describe --all-groups -o prom --output-file /var/lib/node_exporter/gtoffset.prom`,
-		Args: takes(0, 0, "did you mean -g %s?"),
+  gtoffset describe --all-groups -o prom --output-file /var/lib/node_exporter/textfile/gtoffset.prom`,
+		Args: func(c *cobra.Command, args []string) error {
+			return takes(0, 0, "did you mean -g %s?")(c, o.watchEvery(g, args))
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {
 				return err
@@ -79,7 +81,7 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
 	f.BoolVar(&o.times, "time", false, "show how old the next record is, and how long it will be there")
 	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok")
 	f.StringVar(&o.sort, "sort", "topic", "`ORDER` of partitions and groups: topic, lag (largest first) or state (worst first)")
-	f.Var(&o.watch, "watch", "look again and again, each `DURATION`, and show what moves")
+	f.Var(&o.watch, "watch", "look again and again, each `DURATION` (2s if none is given), and show what moves")
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.StringVar(&o.file, "output-file", "", "write to the file `PATH` instead of stdout; it is replaced as a whole")
 	f.BoolVar(&o.limits.check, "check", false, "exit 10 when anything is out of range, gone, recreated, unreadable, or missing from a named store")
@@ -192,7 +194,7 @@ func (o *describeOptions) timed() bool { return o.times || o.limits.limits().Tim
 // view is what a look shows.
 func (o *describeOptions) view(g *global, shot offsets.Snapshot, checks []offsets.Check) output.Describe {
 	view := output.Describe{
-		Snapshot: shot.Sorted(offsets.Order(o.sort)), Now: shot.At, Checks: checks, Times: o.timed(),
+		Snapshot: shot.Sorted(offsets.Order(o.sort)), Now: shot.At, Checks: checks, Times: o.timed(), Topics: o.topicNames(),
 		Hint: func(grp offsets.Group) string { return g.hint(shot, grp, &o.scope) },
 	}
 	if o.problems {

@@ -54,8 +54,11 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 			continue
 		}
 		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}
-		if nobody {
+		switch {
+		case nobody:
 			p.hint = "is a variable not set? -g '' is the group without a name"
+		case strings.ContainsAny(grp.ID, "*?["):
+			p.hint = "-g is one name; --group-regex takes a regular expression of whole names, as 'billing-.*'"
 		}
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
@@ -199,7 +202,7 @@ func checksError(checks []offsets.Check) error {
 		at := fmt.Sprintf("group %q %s", c.Worst.Group, c.Worst.Key)
 		text := fmt.Sprintf("check --%s %s is not met by %s; the worst is %s with %s", c.Name, measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), at, measure(c.Worst.Value, c.Unit))
 		if c.Name == "ok" {
-			text = fmt.Sprintf("check: %s not ok, as %s: %s", offsets.Plural(c.Count, "partition"), at, c.Worst.Words)
+			text = fmt.Sprintf("check: %s not ok, such as %s: %s", offsets.Plural(c.Count, "partition"), at, c.Worst.Words)
 		}
 		errs = append(errs, &problem{code: exitNotMet, text: text})
 	}
@@ -217,8 +220,17 @@ func measure(n int64, unit offsets.Unit) string {
 // noteUnmeasured says what a check could not look at: it must not pass for met.
 func (g *global) noteUnmeasured(checks []offsets.Check) {
 	for _, c := range checks {
-		if c.Unmeasured > 0 && c.Unit == offsets.Milliseconds {
-			g.note("check --%s: %s could not be measured (%s)", c.Name, offsets.Plural(c.Unmeasured, "partition"), c.Why)
+		if c.Unmeasured == 0 {
+			continue
 		}
+		var kinds []string
+		for _, r := range c.Reasons {
+			kind := r.Why
+			if len(c.Reasons) > 1 {
+				kind = offsets.Thousands(int64(r.Count)) + ": " + kind
+			}
+			kinds = append(kinds, kind)
+		}
+		g.note("check --%s: %s could not be measured (%s)", c.Name, offsets.Plural(c.Unmeasured, "partition"), list(kinds, 3))
 	}
 }

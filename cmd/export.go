@@ -101,6 +101,11 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	}
 	doc, left := exportOf(shot, sides[0])
 	doc.Tool = "gtoffset " + version
+	for _, grp := range shot.Groups {
+		if grp.Type == offsets.Share && sides[0] == offsets.Committed {
+			g.note("group %q is a share group, which commits no offsets: there are none of it to export; describe shows where it starts", grp.ID)
+		}
+	}
 	if losses := doc.Losses(format); len(losses) > 0 {
 		g.note("%s cannot hold all; left out: %s", format, strings.Join(losses, "; "))
 	}

@@ -136,6 +136,9 @@ func (w *world) run(args ...string) result {
 	w.t.Helper()
 	var out, talk bytes.Buffer
 	code := cmd.Main(w.soft, w.env(&out, &talk), args)
+	for _, wrong := range cmd.WrongHints(args, out.String()+talk.String()) { // whatever a test is about, a hint can be typed
+		w.t.Errorf("gtoffset %s: %s", strings.Join(args, " "), wrong)
+	}
 	return result{w.t, args, out.String(), talk.String(), code}
 }
 

@@ -193,7 +193,10 @@ func (h *helpText) flags(c *cobra.Command, flags *pflag.FlagSet) {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", --" + f.Name
 		}
-		if value != "" {
+		switch {
+		case value != "" && f.NoOptDefVal != "":
+			name += "[=" + value + "]"
+		case value != "":
 			name += " " + value
 		}
 		if f.Name == "output" && c.Annotations["formats"] != "" {

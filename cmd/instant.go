@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// instantForms and spanForms are what the errors list.
+// instantForms and spanForms are what the errors list. A time without a zone is in the one that %s names.
 const (
-	instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (UTC, or --timezone), 2026-11-29, or @1795953600000 (epoch milliseconds)"
+	instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (%s), 2026-11-29, or @1795953600000 (epoch milliseconds)"
 	spanForms    = "P7D, PT168H, P1DT12H, 7d, 168h, 90m, 1d12h; a day is 24 hours"
 )
 
@@ -37,7 +37,7 @@ func parseInstant(s string, in *time.Location) (time.Time, error) {
 	}
 	wall, err := parseWall(clock)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is no time: %s", s, instantForms)
+		return time.Time{}, fmt.Errorf("%q is no time: "+instantForms, s, in)
 	}
 	if zone != nil {
 		in = zone

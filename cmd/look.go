@@ -293,7 +293,7 @@ func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, 
 	return nil
 }
 
-// addStored appends the groups that only the store knows. They are missing from the cluster if the list of its groups is whole. With
+// addStored adds the groups that only the store knows, all by name. They are missing from the cluster if the list of its groups is whole. With
 // an error come the groups that there were.
 func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole bool) ([]offsets.Group, error) {
 	if s.store == nil {
@@ -319,5 +319,6 @@ func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole b
 		}
 		groups = append(groups, only)
 	}
+	slices.SortFunc(groups, func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
 	return groups, nil
 }

@@ -29,8 +29,9 @@ func (r *replay) watch() (stop func()) {
 	}
 	over := make(chan struct{})
 	var wg sync.WaitGroup
+	m := r.meters()
+	m.progress(r) // the start, from which the first rate is taken
 	wg.Go(func() {
-		m := r.meters()
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {

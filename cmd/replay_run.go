@@ -493,7 +493,15 @@ func fill(to *output.Record, from *records.Record, logAppend bool) int64 {
 // dryRun says what would be read.
 func (r *replay) dryRun() error {
 	r.enter()
-	return errors.Join(r.view(nil).Write(r.g.talk(), output.Table), r.leftOut())
+	to := r.g.out()
+	if r.g.format != "" { // whoever asks for records gets none in another form
+		to = r.g.talk()
+	}
+	err := r.view(nil).Write(to, output.Table)
+	if !r.g.quiet {
+		fmt.Fprintln(r.g.env.Stderr, "dry run: nothing was read")
+	}
+	return errors.Join(err, r.leftOut())
 }
 
 // summarise writes what came of it to the file that was asked for.

@@ -215,7 +215,7 @@ func TestReplayTakesTheRoad(t *testing.T) {
 	line := w.replay("--save")
 	cat := []string{"--", "cat"}
 	w.run(append(line, cat...)...).exits(2).says("nobody can be asked here")
-	r := w.run(append(append(line, "--dry-run"), cat...)...).exits(0).says("read again: up to 3 records", "nothing was written")
+	r := w.run(append(append(line, "--dry-run"), cat...)...).exits(0).says("nothing was written").prints("up to 3 records to be read")
 	same(t, "stdout of a dry run", r.out, "")
 	w.run(append(append(line, "--check"), cat...)...).exits(10)
 	w.person("n\n", nil).run(append(line, cat...)...).exits(1).says("Write 1 offset of group billing", "not confirmed; nothing was written")
@@ -294,9 +294,9 @@ func TestReplayExpired(t *testing.T) {
 	w := start(t).filled("orders", 10, 10).save("billing", "orders", 1, 2)
 	must(t, w.b.Fake.DeleteRecords("orders", 0, 4))
 	must(t, w.b.Fake.DeleteRecords("orders", 1, 10))
-	w.run(w.saving("cat")...).exits(4).says("orders 0: low: 3 expired (1..3)", "orders 1: low: 8 expired (2..9)", "--expired skip", "nothing was read")
+	w.run(w.saving("cat")...).exits(4).says("orders 0: low: 3 expired (1 to 3)", "orders 1: low: 8 expired (2 to 9)", "--expired skip", "nothing was read")
 	path := filepath.Join(t.TempDir(), "summary.json")
-	r := w.run(w.saving("cat", "--expired", "skip", "-o", "raw", "--summary", path)...).exits(0).says("3 expired (1..3), left out by choice", "2 of 2 verified")
+	r := w.run(w.saving("cat", "--expired", "skip", "-o", "raw", "--summary", path)...).exits(0).says("3 expired (1 to 3), left out by choice", "2 of 2 verified")
 	same(t, "what is left", r.out, "v4\nv5\nv6\nv7\nv8\nv9\n")
 	same(t, "stored", w.stored("billing", "orders"), "0=10 1=10")
 	s := summary(t, path)
@@ -557,9 +557,13 @@ func TestReplayDryRun(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 10).save("billing", "orders", 4)
 	for _, line := range [][]string{w.replay("--dry-run"), w.replay("--dry-run", "--", "false")} {
-		r := w.run(line...).exits(0).says("up to 6 records", "nothing was read")
-		same(t, "stdout", r.out, "")
+		w.run(line...).exits(0).prints("up to 6 records").says("dry run: nothing was read")
 	}
+	r := w.run(w.replay("--dry-run", "-o", "jsonl")...).exits(0).says("up to 6 records")
+	same(t, "stdout is for records", r.out, "")
+	w.save("billing", "orders", 9)
+	w.run(w.replay("--dry-run")...).exits(0).prints("up to 1 record\n")
+	w.run(w.replay("--until", "yesterday:noon")...).exits(2).says("(UTC)").never("--timezone")
 }
 
 // Progress on a terminal is drawn in place, and leaves nothing behind; what a command prints stands between.

@@ -97,7 +97,7 @@ func (r *replay) target(ctx context.Context) (offsets.CopyTarget, error) {
 	t.Topic = ranges.Topics[o.toTopic]
 	switch {
 	case t.Topic.Gone:
-		return t, &problem{code: exitFailed, text: fmt.Sprintf("there is no topic %q to copy to; nothing was written", o.toTopic), hint: fmt.Sprintf("kafka-topics.sh --create --topic %s --partitions %d", quote(o.toTopic), r.highest()+1)}
+		return t, &problem{code: exitFailed, text: fmt.Sprintf("there is no topic %q to copy to; nothing was written", o.toTopic), hint: r.createTopic(ctx)}
 	case t.Topic.Trouble != nil:
 		return t, &problem{code: exitUnreachable, text: fmt.Sprintf("topic %q could not be looked at: %s; nothing was written", o.toTopic, t.Topic.Trouble.Reason)}
 	}
@@ -122,13 +122,23 @@ func (r *replay) target(ctx context.Context) (offsets.CopyTarget, error) {
 	return t, err
 }
 
-// highest is the largest partition that is read.
-func (r *replay) highest() int32 {
-	var most int32
+// createTopic is the line that makes the topic that is copied to, with as many partitions as the one that is read has.
+func (r *replay) createTopic(ctx context.Context) string {
+	partitions, source := 1, ""
 	for _, s := range r.stretches {
-		most = max(most, s.Partition)
+		if s.Verdict == offsets.Write {
+			partitions, source = max(partitions, int(s.Partition)+1), s.Topic
+		}
 	}
-	return most
+	if ranges, err := r.g.session.cluster.Ranges(ctx, []string{source}, false); err == nil {
+		partitions = max(partitions, len(ranges.Topics[source].Ranges))
+	}
+	line := "kafka-topics.sh --create --topic " + quote(r.o.toTopic) + fmt.Sprintf(" --partitions %d", partitions)
+	line += " --bootstrap-server " + quote(r.shot.Origin.Bootstrap)
+	if r.g.commandConfig != "" {
+		line += " --command-config " + quote(absolutePath(r.g.commandConfig))
+	}
+	return line
 }
 
 // withoutKey looks at the first chunk of each partition for records without a key.

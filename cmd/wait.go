@@ -79,7 +79,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 	progress := g.progressLine()
 	defer progress("")
 	for looks, pause := 1, pollFirst; ; looks, pause = looks+1, min(pause*3/2, pollLast) {
-		shot, err := g.look(ctx, &o.scope, lookOptions{})
+		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true})
 		if err == nil {
 			err = g.troubles(shot, &o.scope)
 		}

@@ -30,12 +30,12 @@ func TestWait(t *testing.T) {
 		open  func(w *world) (meet func()) // makes the condition not hold, and later hold
 		says  string
 	}{
-		{name: "--empty, classic", flags: []string{"--empty"}, says: `group "billing" is 1 member (kafkatest-member on `, open: func(w *world) func() {
+		{name: "--empty, classic", flags: []string{"--empty"}, says: `group "billing" is active: 1 member (kafkatest-member on `, open: func(w *world) func() {
 			leave, err := w.b.Join("billing", false, "orders")
 			must(w.t, err)
 			return leave
 		}},
-		{name: "--empty, KIP-848", flags: []string{"--empty"}, says: `group "billing" is 1 member (kafkatest-member on `, open: func(w *world) func() {
+		{name: "--empty, KIP-848", flags: []string{"--empty"}, says: `group "billing" is active: 1 member (kafkatest-member on `, open: func(w *world) func() {
 			leave, err := w.b.Join("billing", true, "orders")
 			must(w.t, err)
 			return leave
@@ -52,7 +52,7 @@ func TestWait(t *testing.T) {
 			w.save("billing", "orders", 899, 900)
 			return func() { w.save("billing", "orders", 900, 900) }
 		}},
-		{name: "an entry is missing", flags: []string{"-s", "STORE", "--stored-caught-up"}, says: "orders 1: what is stored cannot be told", open: func(w *world) func() {
+		{name: "an entry is missing", flags: []string{"-s", "STORE", "--stored-caught-up"}, says: "orders 1: no entry in the store", open: func(w *world) func() {
 			w.save("billing", "orders", 900)
 			return func() { w.save("billing", "orders", 900, 900) }
 		}},
@@ -106,7 +106,7 @@ func TestWait(t *testing.T) {
 	t.Run("a partition without commit", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}, [2]int64{4, 4}).commit("billing", "orders", 9)
-		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 1: no offset is committed").never("orders 2") // nothing to commit there
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 1: never committed").never("orders 2") // nothing to commit there
 		w.commit("billing", "orders", none, 9)
 		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(0)
 	})

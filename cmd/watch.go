@@ -23,6 +23,23 @@ const (
 	watchResize   = 200 * time.Millisecond // how soon a terminal of another size is drawn anew
 )
 
+// watchEvery takes the length of time that stands behind --watch with a blank: as the flag may do without one, it counts as an
+// argument, of which describe has none. It returns what is left of the arguments.
+func (o *describeOptions) watchEvery(g *global, args []string) []string {
+	if len(args) != 1 {
+		return args
+	}
+	for i, arg := range g.args[:max(len(g.args)-1, 0)] {
+		if arg == "--" {
+			break
+		}
+		if arg == "--watch" && g.args[i+1] == args[0] && o.watch.Set(args[0]) == nil {
+			return nil
+		}
+	}
+	return args
+}
+
 func (o *describeOptions) validateWatch(g *global) error {
 	if o.watch == 0 {
 		return nil
@@ -152,7 +169,7 @@ func (w *watcher) show() error {
 func (w *watcher) view(height int) output.Watch {
 	view := w.o.view(w.g, w.shot, nil)
 	view.Hint = nil
-	return output.Watch{Describe: view, Every: time.Duration(w.o.watch), Height: height, Note: w.note}
+	return output.Watch{Describe: view, Ordered: offsets.Order(w.o.sort) != offsets.ByTopic, Every: time.Duration(w.o.watch), Height: height, Note: w.note}
 }
 
 // draw draws the last look on the terminal as large as it is now.
@@ -224,9 +241,9 @@ type screen struct {
 const (
 	screenOpen  = "\x1b[?1049h\x1b[?25l\x1b[?7l" // another screen, no cursor, no line breaks of its own
 	screenClose = "\x1b[?7h\x1b[?25h\x1b[?1049l"
-	frameBegin  = "\x1b[?2026h\x1b[H" // what follows is shown at once, where the terminal can
-	frameEnd    = "\x1b[J\x1b[?2026l" // nothing below
-	lineEnd     = "\x1b[K\r\n"
+	frameBegin  = "\x1b[?2026h\x1b[H\x1b[K" // what follows is shown at once, where the terminal can
+	frameEnd    = "\x1b[J\x1b[?2026l"       // nothing below
+	lineEnd     = "\r\n\x1b[K"              // each line is cleared before it is written: behind a full one the last column would go
 )
 
 func (s *screen) draw(picture string) error {

@@ -58,7 +58,7 @@ func TestWatchLines(t *testing.T) {
 	if !strings.Contains(all[0], "billing  Empty, 1 partition, 1 ok, lag 60\n") || strings.ContainsAny(strings.Join(all, ""), "\x1b\r") {
 		t.Errorf("lines: %q", all)
 	}
-	if !strings.Contains(all[1], "lag 160; ") || !strings.Contains(all[1], "/s written") || !strings.Contains(all[1], "lag grows") {
+	if !strings.Contains(all[1], "lag 160; ") || !strings.Contains(all[1], "in ") || !strings.Contains(all[1], "lag grows") {
 		t.Errorf("second line: %q", all[1])
 	}
 	same(t, "stderr", talk, "")
@@ -145,7 +145,7 @@ func TestWatchOfManyGroups(t *testing.T) {
 	if n := strings.Count(picture, "\r\n"); n >= 24 {
 		t.Errorf("%d lines on a terminal of 24", n)
 	}
-	for _, want := range []string{"60 groups, 60 partitions, 50 ok", "and 44 more", "IN/S", "1 not ok, as orders 0: committed low"} {
+	for _, want := range []string{"60 groups, 60 partitions, 50 ok", "and 44 more", "IN/S", "1 not ok, such as orders 0: committed low"} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("the picture lacks %q:\n%s", want, picture)
 		}
@@ -196,6 +196,9 @@ func TestWatchUsage(t *testing.T) {
 	for _, args := range [][]string{{"--check"}, {"--max-lag", "1"}, {"-o", "csv"}, {"-o", "yaml"}, {"-o", "prom"}, {"--watch=1ms"}, {"--watch=-1s"}} {
 		w.run(append([]string{"describe", "-g", "billing", "--watch=1s"}, args...)...).exits(2)
 	}
+	w.run("describe", "-g", "billing", "--watch", "billing").exits(2).says("takes no argument")
+	w.run("describe", "-g", "billing", "1s", "--watch").exits(2).says("takes no argument")
+	w.run("describe", "--watch", "1s").exits(2).says("--watch needs a group")
 	w.run("describe", "--watch").exits(2).says("--watch needs a group")
 	same(t, "requests", w.b.Count(), 0)
 }

@@ -17,6 +17,9 @@ type Describe struct {
 	Checks   []offsets.Check // conditions that --check and --max-… have tested; in documents only
 	Times    bool            // with the columns of --time
 	Rates    bool            // with how the rows have moved since the last look
+	Topics   []string        // those that were asked for, none for all
+
+	sums bool // the rates of single rows are left out for want of room
 
 	// Show picks the rows to list, nil lists all (--problems). Totals and forecast are of the whole group in any case: what is
 	// not listed is not lost.

@@ -74,7 +74,7 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, g offsets.
 	}
 	if long {
 		p.printf("    earliest   %s\n", earliest)
-		p.printf("    latest     %s (the default of Java clients)\n", latest)
+		p.prose("               ", "    latest     %s (the default of Java clients)", latest)
 		p.printf("    none       the job stops\n")
 	}
 	return false
@@ -134,7 +134,8 @@ func uncountedToo(base offsets.Outcome) string {
 	return fmt.Sprintf("; %s could not be counted", offsets.Plural(base.Uncounted, "partition"))
 }
 
-// under words what the policies add to what happens in any case.
+// under words what the policies change in what happens in any case. A partition that is low is in the headline as going on at earliest;
+// under latest it is not read, and so there is less to read, and less to repeat.
 func under(base offsets.Outcome, all []offsets.Outcome, more string) (earliest, latest string) {
 	for _, o := range all {
 		switch {
@@ -143,6 +144,12 @@ func under(base offsets.Outcome, all []offsets.Outcome, more string) (earliest, 
 			earliest = fmt.Sprintf("repeats %s, reads %s%s", upTo(o.Repeats-base.Repeats), offsets.Thousands(o.Reads-base.Reads), more)
 		case o.Policy == offsets.PolicyLatest:
 			latest = fmt.Sprintf("loses %s%s", upTo(o.Readable-base.Readable), more)
+			if n := base.Repeats - o.Repeats; n > 0 {
+				latest += fmt.Sprintf(", repeats %s fewer", offsets.Thousands(n))
+			}
+			if n := base.Reads - o.Reads; n > 0 {
+				latest += fmt.Sprintf(", reads %s fewer", offsets.Thousands(n))
+			}
 		}
 	}
 	return earliest, latest

@@ -14,7 +14,7 @@ const gaugeState = 40
 // that are written out above. gauge tells whether one is drawn.
 func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
-	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates, share: g.Type == offsets.Share}
+	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates, sums: d.sums, share: g.Type == offsets.Share}
 	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows)), many: len(d.Snapshot.Groups) > 1}
 	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
 	grid.toned, grid.tones = state, nil
@@ -51,7 +51,10 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 		if d.Rates {
 			grid.least = len("committed")
 		}
-		grid.fit(s, 1, true)
+		if grid.fit(s, 1, true); d.Rates && !d.sums && s.Width > 0 && grid.numbers() > s.Width {
+			d.sums = true
+			return d.grid(g, rows, s, wide, told)
+		}
 		return grid, false
 	}
 	grid.Columns[state].gap = 1 // the gauge begins with a blank of its own
@@ -71,7 +74,11 @@ func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool,
 }
 
 // layout says which columns a table of partitions has.
-type layout struct{ store, wide, times, rates, share bool }
+type layout struct {
+	store, wide, times, rates, share bool
+
+	sums bool // of the rates only the mark: there is no room for more
+}
 
 func (l layout) columns() []Column {
 	var c []Column
@@ -104,8 +111,10 @@ func (l layout) columns() []Column {
 	}
 	if l.rates {
 		left("")
-		right("IN/S", "OUT/S")
-		if l.store {
+		if !l.sums {
+			right("IN/S", "OUT/S")
+		}
+		if l.store && !l.sums {
 			right("SAVED/S")
 		}
 	}
@@ -162,11 +171,13 @@ func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, 
 	}
 	if l.rates {
 		put(trend(r.Pace, s.ASCII))
-		in, out, saved := rates(r.Pace)
-		put(in)
-		put(out)
-		if l.store {
-			put(saved)
+		if !l.sums {
+			in, out, saved := rates(r.Pace)
+			put(in)
+			put(out)
+			if l.store {
+				put(saved)
+			}
 		}
 	}
 	if l.times {

@@ -133,12 +133,22 @@ func rate(n float64, known bool) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
+// trendMarks are the marks of a lag that shrinks, of one that stands although something has changed, and of one that grows.
+func trendMarks(ascii bool) [3]string {
+	if ascii {
+		return [...]string{"-", "*", "+"}
+	}
+	return [...]string{"▼", "●", "▲"}
+}
+
+func trendLegend(ascii bool) string {
+	m := trendMarks(ascii)
+	return m[2] + " grows, " + m[0] + " shrinks, " + m[1] + " stands"
+}
+
 // trend is the mark in a row that has moved: its lag grows or shrinks, or something else has changed.
 func trend(p *offsets.Pace, ascii bool) string {
-	marks := [...]string{"▼", "●", "▲"}
-	if ascii {
-		marks = [...]string{"-", "*", "+"}
-	}
+	marks := trendMarks(ascii)
 	switch {
 	case p == nil || !p.Moved && !p.Stated:
 		return " "

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"slices"
 	"strings"
 
 	"gtoffset/kafkaops/offsets"
@@ -12,15 +13,39 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 		switch {
 		case g.Trouble != nil, g.Existence == offsets.Missing:
 		case g.Type == offsets.Share:
-			p.printf("\nno partitions: the brokers keep no state of this share group\n")
+			p.printf("\nno partitions: the brokers keep no state of this share group%s\n", d.ofTopics())
 		default:
-			p.printf("\nno partitions: nothing committed, nothing assigned\n")
+			p.printf("\nno partitions: %s\n", d.nothing())
 		}
 		return
 	}
 	t := g.Total(d.Snapshot.Origin.Cluster)
 	p.printf("\n")
 	p.prose("  ", "%s · %s", d.tally(g, t), d.lags(g, t))
+	if settledAhead(g) {
+		p.prose("  ", "LAG counts the records that are not settled; some between START and END are, out of their order.")
+	}
+}
+
+// nothing says that a group has no partitions to be shown.
+func (d Describe) nothing() string {
+	return "nothing committed" + d.ofTopics() + ", nothing assigned"
+}
+
+// ofTopics names the topics that were asked for.
+func (d Describe) ofTopics() string {
+	if len(d.Topics) == 0 {
+		return ""
+	}
+	return " of " + fewNames(d.Topics)
+}
+
+// settledAhead tells that the lag of a share group is less than the way from where it starts to the end.
+func settledAhead(g offsets.Group) bool {
+	return slices.ContainsFunc(g.Rows, func(r offsets.Row) bool {
+		s := r.Shared
+		return s != nil && s.Start != offsets.None && s.Lag != offsets.None && r.Range.Known() && s.Lag < r.Range.End-max(s.Start, r.Range.Earliest)
+	})
 }
 
 // tally counts the partitions and those that are ok, with what the table says of these in other words than ok.
@@ -49,11 +74,11 @@ func (d Describe) tally(g offsets.Group, t offsets.Totals) string {
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{unprocessed, "with unprocessed records"}, {never, "never committed"}, {expired, "without a committed offset"}, {behind, "committed behind stored"}} {
+	}{{unprocessed, "with unprocessed records"}, {never, neverWord(g)}, {expired, "without a committed offset"}, {behind, "committed behind stored"}} {
 		switch {
 		case k.n == 0:
 		case k.n == 1 && t.Healthy == 1:
-			say = append(say, k.what)
+			say = append(say, "that one "+k.what)
 		case k.n == t.Healthy:
 			say = append(say, "all of them "+k.what)
 		case len(say) == 0:
@@ -66,6 +91,14 @@ func (d Describe) tally(g offsets.Group, t offsets.Totals) string {
 		return text
 	}
 	return text + ", " + joinAnd(say)
+}
+
+// neverWord is what of a partition is said whose group has not been there.
+func neverWord(g offsets.Group) string {
+	if g.Type == offsets.Share {
+		return "with nothing read yet"
+	}
+	return "never committed"
 }
 
 // lags words the sums, with the end that they run to and what they leave out.
@@ -131,8 +164,13 @@ func stable(g offsets.Group) bool {
 // uncounted words how many partitions a sum leaves out and why, "" if none.
 func uncounted(g offsets.Group, cluster string, side offsets.Side) string {
 	var none, gone, unknown int
-	for _, r := range g.Rows {
-		switch offsets.Judge(r.Entry(side), r.Range, cluster).Condition {
+	for i := range g.Rows {
+		j := offsets.JudgeRow(&g.Rows[i], cluster, g.Store != nil)
+		state := j.Committed
+		if side == offsets.Stored {
+			state = j.Stored
+		}
+		switch state.Condition {
 		case offsets.NoEntry:
 			none++
 		case offsets.Gone:
@@ -151,7 +189,11 @@ func uncounted(g offsets.Group, cluster string, side offsets.Side) string {
 			say = append(say, offsets.Thousands(int64(n))+" that "+verb(n, one, many))
 		}
 	}
-	add(none, "has no offset", "have no offset")
+	if g.Type == offsets.Share && side == offsets.Committed {
+		add(none, "has not been read yet", "have not been read yet")
+	} else {
+		add(none, "has no offset", "have no offset")
+	}
 	add(unknown, "could not be read", "could not be read")
 	add(gone, "is gone", "are gone")
 	return joinAnd(say)

@@ -68,6 +68,9 @@ func (l GroupList) text(s Stream) error {
 		if g.ID == "" {
 			row[0] = `""`
 		}
+		if g.Existence == offsets.Missing {
+			row[2] = "only in the store"
+		}
 		if troubled {
 			row = append(row, cmp.Or(cleanText(reason(g.Trouble)), "-"))
 			grid.tones = append(grid.tones, map[bool]tone{true: toneRed}[g.Trouble != nil])
@@ -111,6 +114,9 @@ func (l GroupList) json(w io.Writer) error {
 		e.text("state", g.State)
 		e.text("protocol", g.Protocol)
 		e.number("coordinator", int64(g.Coordinator))
+		if g.Existence == offsets.Missing {
+			e.bool("exists", false)
+		}
 		if l.described {
 			e.text("coordinator_address", g.CoordinatorAddr)
 			e.text("assignor", g.Assignor)

@@ -184,7 +184,7 @@ func spanOf(row []offsets.HistoryEvent, of func(*offsets.HistoryEvent) int64) st
 	if least == most {
 		return orDash(least)
 	}
-	return orDash(least) + ".." + orDash(most)
+	return orDash(least) + " to " + orDash(most)
 }
 
 // changeOf is how far the numbers of a row moved, all together.
@@ -219,7 +219,7 @@ func heldOf(row []offsets.HistoryEvent) string {
 	if from == to {
 		return from
 	}
-	return from + ".." + to
+	return from + " to " + to
 }
 
 // held writes a short span exactly: 38 ms, 1.8 s, 2 min 30 s.

@@ -82,8 +82,11 @@ func (v PlanView) of(group string) string {
 // heading says what is done to what, and where.
 func (v PlanView) heading() string {
 	what := cleanText(v.Plan.Command)
-	if what == "import" {
+	switch what {
+	case "import":
 		what = "import into"
+	case "replay":
+		what = "replay, kept in"
 	}
 	var places []string
 	for _, side := range sides(v.Plan) {

@@ -65,7 +65,7 @@ func (v ReplayProgress) all() (done, distance int64, endless bool) {
 // Line is the progress in one line, as a log takes it.
 func (v ReplayProgress) Line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s) · %s/s, %s/s", offsets.Plural(int(v.Records), "record"), Bytes(v.Bytes), offsets.Thousands(int64(v.Rate)), Bytes(int64(v.Flow)))
+	fmt.Fprintf(&b, "%s (%s) · %s/s, %s/s", offsets.Plural(int(v.Records), "record"), Bytes(v.Bytes), offsets.Thousands(int64(math.Round(v.Rate))), Bytes(int64(math.Round(v.Flow))))
 	done, distance, endless := v.all()
 	if !endless && distance > 0 {
 		rate := 0.0

@@ -77,11 +77,11 @@ func (v Replay) table(s Stream) error {
 		{Name: "PARTITION", Right: true},
 		{Name: "FROM", Right: true},
 		{Name: "UNTIL", Right: true},
-		{Name: "TO", Right: true},
-		{Name: "RECORDS", Right: true},
-		{Name: "BYTES", Right: true},
-		{Name: "STATE"},
 	}}
+	if !v.DryRun { // which comes to nowhere
+		grid.Columns = append(grid.Columns, Column{Name: "TO", Right: true}, Column{Name: "RECORDS", Right: true}, Column{Name: "BYTES", Right: true})
+	}
+	grid.Columns = append(grid.Columns, Column{Name: "STATE"})
 	grid.toned = len(grid.Columns) - 1
 	hidden := 0
 	for _, r := range v.Rows {
@@ -94,12 +94,13 @@ func (v Replay) table(s Stream) error {
 			words, t = words+"; the last batch is not saved", toneRed
 		}
 		if v.DryRun && r.Verdict == offsets.Write {
-			words, t = "up to "+offsets.Thousands(r.Distance())+" records", toneNone
+			words, t = "up to "+offsets.Plural(int(r.Distance()), "record"), toneNone
 		}
-		grid.Rows = append(grid.Rows, []string{
-			Clean(r.Topic), strconv.Itoa(int(r.Partition)), orDash(r.From), orDash(r.Until), orDash(r.To),
-			strconv.FormatInt(r.Records, 10), strconv.FormatInt(r.Bytes, 10), cleanText(words),
-		})
+		row := []string{Clean(r.Topic), strconv.Itoa(int(r.Partition)), orDash(r.From), orDash(r.Until)}
+		if !v.DryRun {
+			row = append(row, orDash(r.To), strconv.FormatInt(r.Records, 10), strconv.FormatInt(r.Bytes, 10))
+		}
+		grid.Rows = append(grid.Rows, append(row, cleanText(words)))
 		grid.tones = append(grid.tones, t)
 	}
 	if len(grid.Rows) > 0 {
@@ -109,12 +110,11 @@ func (v Replay) table(s Stream) error {
 	if hidden > 0 {
 		p.printf("%s %s read to the end.\n", offsets.Plural(hidden, "more partition"), verb(hidden, "was", "were"))
 	}
-	records, size := v.sum()
-	line := fmt.Sprintf("%s (%s) in %s", offsets.Plural(int(records), "record"), Bytes(size), offsets.Span(v.Took.Round(time.Millisecond)))
 	if v.DryRun {
-		p.printf("Dry run: nothing was read.\n")
 		return p.err
 	}
+	records, size := v.sum()
+	line := fmt.Sprintf("%s (%s) in %s", offsets.Plural(int(records), "record"), Bytes(size), offsets.Span(v.Took.Round(time.Millisecond)))
 	if v.Sink != "stdout" {
 		line += fmt.Sprintf(", %s %s accepted", offsets.Thousands(v.Batches), verb(int(v.Batches), "batch", "batches"))
 		switch {

@@ -20,7 +20,7 @@ func sampleReplay() Replay {
 		Took: 3200 * time.Millisecond, Batches: 3, Saved: 3, Exit: 3, Why: "batch 4 was not accepted",
 		Rows: []ReplayRow{row(0, 500, 2000, 2000, 2000, 1380, 1_200_000), row(1, 950, 2000, 1360, 1360, 410, 41_000)},
 	}
-	v.Rows[0].Expired, v.Rows[0].Reason = 380, "380 expired (120..499), left out by choice"
+	v.Rows[0].Expired, v.Rows[0].Reason = 380, "380 expired (120 to 499), left out by choice"
 	none := ReplayRow{Stretch: offsets.Stretch{Key: offsets.Key{Topic: "orders", Partition: 2}, From: offsets.None, Until: offsets.None, Verdict: offsets.Keep, Left: true, Reason: "nothing is stored for it"}, To: offsets.None, Saved: offsets.None}
 	refused := none
 	refused.Partition, refused.Left, refused.Verdict, refused.Reason = 3, false, offsets.Refuse, "start 1700 is high by 100: the range is 0..1600"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/olekukonko/tablewriter"
@@ -335,6 +336,17 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 	}
 }
 
+// numbers is how many columns of a terminal all cells of a row take but the toned one.
+func (g *Grid) numbers() int {
+	n := 0
+	for i, w := range g.widths() {
+		if i != g.toned {
+			n += w + g.Columns[i].after()
+		}
+	}
+	return n
+}
+
 // raise puts the names of the rows, their first cells, on lines of their own, once for all rows that have the same.
 func (g *Grid) raise(lead int) {
 	g.above = make([]string, len(g.Rows))
@@ -393,7 +405,7 @@ func width(s string) int {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(s)
 }
 
-// cut shortens a clean text to at most n columns, with … (or ...) at the end.
+// cut shortens a clean text to at most n columns, with … (or ...) at the end. A number in it is left out rather than cut.
 func cut(s string, n int, ascii bool) string {
 	if len(s) <= n || width(s) <= n {
 		return s
@@ -403,5 +415,13 @@ func cut(s string, n int, ascii bool) string {
 		tail = "..."
 	}
 	c := &runewidth.Condition{StrictEmojiNeutral: true}
-	return strings.TrimRight(c.Truncate(s, n-width(tail), ""), " ") + tail
+	kept := c.Truncate(s, n-width(tail), "")
+	if rest := s[len(kept):]; rest != "" && isDigit(rest[0]) {
+		kept = strings.TrimRightFunc(kept, func(r rune) bool { return r == ',' || r < utf8.RuneSelf && isDigit(byte(r)) })
+	}
+	return strings.TrimRight(kept, " ") + tail
+}
+
+func isDigit(b byte) bool {
+	return '0' <= b && b <= '9'
 }

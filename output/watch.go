@@ -13,9 +13,10 @@ import (
 // Watch is one picture of describe --watch: what Describe shows, with how it moves, in no more lines than there are.
 type Watch struct {
 	Describe
-	Every  time.Duration
-	Height int    // lines that there are; 0: no limit
-	Note   string // what is wrong with the watching itself, "" if nothing
+	Every   time.Duration
+	Height  int    // lines that there are; 0: no limit
+	Note    string // what is wrong with the watching itself, "" if nothing
+	Ordered bool   // the order was asked for: what is not ok does not come first where there is no room for all
 }
 
 // Write draws the picture: the partitions of one group, or a line for each of several.
@@ -79,7 +80,7 @@ func firstLines(b []byte, n int) []byte {
 // head says when this was seen, of which cluster, and of the one group what its heading says.
 func (v Watch) head(p *printer, s Stream) error {
 	paint := newPaints(s.Color)
-	p.printf("%s\n", paint.paint(toneDim, fmt.Sprintf("%s, every %s; Ctrl-C ends", v.Now.UTC().Format("15:04:05 UTC"), offsets.Span(v.Every))))
+	p.printf("%s\n", paint.paint(toneDim, fold(fmt.Sprintf("%s, every %s; lag %s; Ctrl-C ends", v.Now.UTC().Format("15:04:05 UTC"), offsets.Span(v.Every), trendLegend(s.ASCII)), s.Width, "  ")))
 	if v.Note != "" {
 		p.printf("%s\n", paint.paint(toneRed, fold(cleanText(v.Note), s.Width, "  ")))
 	}
@@ -122,13 +123,13 @@ func paceWords(p *offsets.Pace) string {
 	var say []string
 	in, out, saved := rates(p)
 	if p.Known.In {
-		say = append(say, in+"/s written")
+		say = append(say, "in "+in+"/s")
 	}
 	if p.Known.Out {
-		say = append(say, out+"/s committed")
+		say = append(say, "out "+out+"/s")
 	}
 	if p.Known.Saved {
-		say = append(say, saved+"/s stored")
+		say = append(say, "saved "+saved+"/s")
 	}
 	if p.Known.In && p.Known.Out {
 		say = append(say, "lag "+[...]string{"shrinks", "stands", "grows"}[p.Trend+1])
@@ -169,34 +170,61 @@ func (v Watch) list(s Stream) (total int, draw func(Stream, int) error, fine fun
 	cluster := v.Snapshot.Origin.Cluster
 	if len(v.Snapshot.Groups) != 1 {
 		groups := v.Snapshot.Groups
-		return len(groups), func(s Stream, n int) error { return v.groupGrid(groups[:n], s) }, func(n int) int {
-			ok := 0
-			for _, g := range groups[n:] {
-				if t := g.Total(cluster); g.Trouble == nil && t.Healthy == t.Partitions {
-					ok++
-				}
-			}
-			return ok
+		ok := func(g offsets.Group) bool {
+			t := g.Total(cluster)
+			return g.Trouble == nil && t.Healthy == t.Partitions
 		}
+		first := worstFirst(groups, ok, v.Ordered)
+		return len(groups), func(s Stream, n int) error {
+			if n == len(groups) {
+				return v.groupGrid(groups, s)
+			}
+			return v.groupGrid(first[:n], s)
+		}, func(n int) int { return countOf(first[n:], ok) }
 	}
 	g := v.Snapshot.Groups[0]
 	rows := v.rows(g)
+	ok := func(r offsets.Row) bool { return r.Healthy(cluster, g.Store != nil) }
+	first := worstFirst(rows, ok, v.Ordered)
 	draw = func(s Stream, n int) error {
 		if len(rows) == 0 {
 			return nil
 		}
-		grid, _ := v.grid(g, rows[:n], s, false, nil)
+		shown := rows
+		if n < len(rows) {
+			shown = first[:n]
+		}
+		grid, _ := v.grid(g, shown, s, false, nil)
 		return grid.draw(s)
 	}
-	return len(rows), draw, func(n int) int {
-		ok := 0
-		for i := range rows[n:] {
-			if j := offsets.JudgeRow(&rows[n+i], cluster, g.Store != nil); j.Healthy() {
-				ok++
-			}
-		}
-		return ok
+	return len(rows), draw, func(n int) int { return countOf(first[n:], ok) }
+}
+
+// worstFirst is a list with what is not ok at its beginning, each part in its order. ordered leaves the list as it is.
+func worstFirst[T any](all []T, ok func(T) bool, ordered bool) []T {
+	if ordered {
+		return all
 	}
+	first := make([]T, 0, len(all))
+	var fine []T
+	for _, one := range all {
+		if ok(one) {
+			fine = append(fine, one)
+		} else {
+			first = append(first, one)
+		}
+	}
+	return append(first, fine...)
+}
+
+func countOf[T any](all []T, is func(T) bool) int {
+	n := 0
+	for _, one := range all {
+		if is(one) {
+			n++
+		}
+	}
+	return n
 }
 
 // groupGrid has a line for each group.
@@ -259,7 +287,7 @@ func (v Watch) groupState(g offsets.Group, t offsets.Totals) (string, tone) {
 	for i := range g.Rows {
 		j := offsets.JudgeRow(&g.Rows[i], v.Snapshot.Origin.Cluster, g.Store != nil)
 		if !j.Healthy() {
-			return fmt.Sprintf("%s; %s not ok, as %s: %s", state, offsets.Thousands(int64(t.Partitions-t.Healthy)), j.Row.Key, j.Words()), toneOf(&j, g.Store != nil)
+			return fmt.Sprintf("%s; %s not ok, such as %s: %s", state, offsets.Thousands(int64(t.Partitions-t.Healthy)), j.Row.Key, j.Words()), toneOf(&j, g.Store != nil)
 		}
 	}
 	return state, toneNone

@@ -33,7 +33,13 @@ type Check struct {
 	Worst      *Measure // where it failed most, or came nearest to it; nil if nothing could be measured
 	Count      int      // how many partitions fail
 	Unmeasured int      // how many could not be measured, which fails none by itself
-	Why        string   // why the first of these could not be
+	Reasons    []Reason // why they could not be, in the order in which they were met
+}
+
+// Reason is why some partitions could not be measured.
+type Reason struct {
+	Why   string
+	Count int
 }
 
 // Measure is a number at a partition. Words say what is wrong where it is no number.
@@ -80,7 +86,7 @@ func (l Limits) conditions(now time.Time) []condition {
 	if l.MaxLag != None {
 		all = append(all, condition{Check: Check{Name: "max-lag", Unit: Offsets, Limit: l.MaxLag}, measure: func(j *Judged) measured {
 			if j.Committed.Lag == None {
-				return measured{why: j.Words()}
+				return measured{why: j.whyNot(Committed)}
 			}
 			return measured{value: j.Committed.Lag}
 		}})
@@ -89,7 +95,7 @@ func (l Limits) conditions(now time.Time) []condition {
 		all = append(all, condition{Check: Check{Name: "max-unprocessed", Unit: Offsets, Limit: l.MaxUnprocessed}, measure: func(j *Judged) measured {
 			n, ok := j.Unprocessed()
 			if !ok {
-				return measured{why: j.Words()}
+				return measured{why: j.whyNot(Stored, Committed)}
 			}
 			return measured{value: max(n, 0)}
 		}})
@@ -130,6 +136,18 @@ func RunChecks(s Snapshot, l Limits) []Check {
 	return checks
 }
 
+// unmeasured counts a partition that could not be measured, by its reason.
+func (c *condition) unmeasured(why string) {
+	c.Unmeasured++
+	for i := range c.Reasons {
+		if c.Reasons[i].Why == why {
+			c.Reasons[i].Count++
+			return
+		}
+	}
+	c.Reasons = append(c.Reasons, Reason{why, 1})
+}
+
 func (c *condition) run(s Snapshot) Check {
 	for _, g := range s.Groups {
 		for i := range g.Rows {
@@ -139,9 +157,7 @@ func (c *condition) run(s Snapshot) Check {
 			case m.none:
 				continue
 			case m.why != "":
-				if c.Unmeasured++; c.Unmeasured == 1 {
-					c.Why = m.why
-				}
+				c.unmeasured(m.why)
 				continue
 			}
 			if c.fails(m.value) {

@@ -65,7 +65,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	}
 	switch st.Condition {
 	case Low:
-		return c.to(r, ToEarliest, fmt.Sprintf("low: %s expired (%d..%d)", Thousands(st.Expired), e.Offset, r.Range.Earliest-1))
+		return c.to(r, ToEarliest, fmt.Sprintf("low: %s expired (%d to %d)", Thousands(st.Expired), e.Offset, r.Range.Earliest-1))
 	case High:
 		return clampHigh(r, st, c, p)
 	}
@@ -127,7 +127,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	case other.Presence == Present && p.MissingOther:
 		return c.takeOver(r, clampRow(s, g, r, c.Side.Other(), p))
 	case !added && other.Presence == Absent && !p.Named(r.Topic):
-		c.Reason = "no entry anywhere; name its topic with -t to start it at earliest"
+		c.Reason = nowhere(g)
 		return c
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
@@ -145,6 +145,20 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		why += fmt.Sprintf(" (looked at %s)", cmp.Or(place.Path, g.Store.path()))
 	}
 	return c.to(r, ToEarliest, why)
+}
+
+// nameIt is how a first run is meant.
+const nameIt = "; name its topic with -t to start it at earliest"
+
+// nowhere says that no side that was looked at has an offset, and what would give it one.
+func nowhere(g Group) string {
+	switch {
+	case g.Type == Share:
+		return "a share group commits no offset"
+	case g.Store == nil:
+		return "never committed" + nameIt
+	}
+	return "no entry in the store, never committed" + nameIt
 }
 
 func (s *Store) path() string {

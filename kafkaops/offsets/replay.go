@@ -188,7 +188,7 @@ func (st *Stretch) bounded(r Row, p ReplayPolicy) Stretch {
 		return st.nothing("nothing to read")
 	}
 	if gone := min(r.Range.Earliest, st.Until) - st.From; gone > 0 {
-		why := fmt.Sprintf("%s expired (%d..%d)", Thousands(gone), st.From, st.From+gone-1)
+		why := fmt.Sprintf("%s expired (%d to %d)", Thousands(gone), st.From, st.From+gone-1)
 		if !p.SkipExpired {
 			return st.refuse("low: "+why+": "+has, "--expired skip")
 		}
@@ -230,7 +230,7 @@ func ReplayPlan(s Snapshot, g Group, stretches []Stretch) Plan {
 		c.Verdict, c.Reason, c.Choice = st.Verdict, st.Reason, st.Choice
 		if st.Verdict == Write {
 			c.New, c.Rewrite = Value{Offset: st.Until, Epoch: None}, st.Follow
-			c.Reason = "read again: up to " + Thousands(st.Distance()) + " records"
+			c.Reason = "up to " + Plural(int(st.Distance()), "record") + " to be read"
 			if st.Follow {
 				c.Reason += ", and what is written later"
 			}
@@ -303,6 +303,14 @@ type CopyTarget struct {
 	Same      bool          // it may be the topic that is read
 }
 
+// recordsAre counts the records of which something is said.
+func recordsAre(n int64) string {
+	if n == 1 {
+		return "1 record is"
+	}
+	return Plural(int(n), "record") + " are"
+}
+
 // CheckCopy says why copies could not stand in the target: each reason with the flag that decides otherwise, "" if none does. Copies go
 // to the partition of the same number.
 func CheckCopy(stretches []Stretch, t CopyTarget) []Doubt {
@@ -327,7 +335,7 @@ func CheckCopy(stretches []Stretch, t CopyTarget) []Doubt {
 		case young.Offset == None:
 			say("", "%s: all records to be read are older than %q keeps them (retention.ms %d)", s.Key, t.Name, t.Retention.Millis)
 		case young.Offset > s.From:
-			say("", "%s: up to %s records are older than %q keeps them (retention.ms %d)", s.Key, Thousands(min(young.Offset, s.Until)-s.From), t.Name, t.Retention.Millis)
+			say("", "%s: up to %s older than %q keeps them (retention.ms %d)", s.Key, recordsAre(min(young.Offset, s.Until)-s.From), t.Name, t.Retention.Millis)
 		}
 	}
 	if same && !t.Same {

@@ -60,10 +60,10 @@ func TestReplay(t *testing.T) {
 	}{
 		{"in range", plain, offsets.At(900), none, offsets.ReplayPolicy{From: stored, Until: end}, "write 900..2000"},
 		{"at earliest", plain, offsets.At(500), none, offsets.ReplayPolicy{From: stored, Until: end}, "write 500..2000"},
-		{"one below", plain, offsets.At(499), none, offsets.ReplayPolicy{From: stored, Until: end}, "refuse 499..2000: low: 1 expired (499..499): the range is 500..2000 (--expired skip)"},
-		{"skipped", plain, offsets.At(120), none, offsets.ReplayPolicy{From: stored, Until: end, SkipExpired: true}, "write 500..2000 expired 380: 380 expired (120..499), left out by choice"},
-		{"all expired", upTo(500, -1, 500), offsets.At(120), none, offsets.ReplayPolicy{From: stored, Until: end, SkipExpired: true}, "write 500..500 expired 380: 380 expired (120..499), left out by choice"},
-		{"expired up to its end", plain, none, none, offsets.ReplayPolicy{From: n(100), Until: n(200), SkipExpired: true}, "write 200..200 expired 100: 100 expired (100..199), left out by choice"},
+		{"one below", plain, offsets.At(499), none, offsets.ReplayPolicy{From: stored, Until: end}, "refuse 499..2000: low: 1 expired (499 to 499): the range is 500..2000 (--expired skip)"},
+		{"skipped", plain, offsets.At(120), none, offsets.ReplayPolicy{From: stored, Until: end, SkipExpired: true}, "write 500..2000 expired 380: 380 expired (120 to 499), left out by choice"},
+		{"all expired", upTo(500, -1, 500), offsets.At(120), none, offsets.ReplayPolicy{From: stored, Until: end, SkipExpired: true}, "write 500..500 expired 380: 380 expired (120 to 499), left out by choice"},
+		{"expired up to its end", plain, none, none, offsets.ReplayPolicy{From: n(100), Until: n(200), SkipExpired: true}, "write 200..200 expired 100: 100 expired (100 to 199), left out by choice"},
 		{"at the end", plain, offsets.At(2000), none, offsets.ReplayPolicy{From: stored, Until: end}, "keep 2000..2000: nothing to read"},
 		{"one above", plain, offsets.At(2001), none, offsets.ReplayPolicy{From: stored, Until: end}, "refuse 2001..2000 high: start 2001 is high by 1: the range is 500..2000"},
 		{"followed from the end", plain, offsets.At(2000), none, offsets.ReplayPolicy{From: stored, Until: end, Follow: true}, "write 2000..2000 follow"},
@@ -99,7 +99,7 @@ func TestReplay(t *testing.T) {
 		{"resumed at its end", plain, none, none, offsets.ReplayPolicy{From: n(600), Until: n(700), Resume: map[offsets.Key]offsets.Entry{k: offsets.At(700)}, ResumeName: "g2"}, "keep 700..700: goes on at 700, where g2 is; nothing to read"},
 		{"resumed behind its end", plain, none, none, offsets.ReplayPolicy{From: n(600), Until: n(700), Resume: map[offsets.Key]offsets.Entry{k: offsets.At(701)}, ResumeName: "g2"}, "refuse 600..700: g2 is at 701, which is not in 600..700: it belongs to another replay (--save-as with another name)"},
 		{"resumed before its start", plain, none, none, offsets.ReplayPolicy{From: n(600), Until: n(700), Resume: map[offsets.Key]offsets.Entry{k: offsets.At(599)}, ResumeName: "g2"}, "refuse 600..700: g2 is at 599, which is not in 600..700: it belongs to another replay (--save-as with another name)"},
-		{"resumed where it has expired", plain, none, none, offsets.ReplayPolicy{From: earliest, Until: end, Resume: map[offsets.Key]offsets.Entry{k: offsets.At(400)}, ResumeName: "g2"}, "refuse 400..2000: low: 100 expired (400..499): the range is 500..2000 (--expired skip)"},
+		{"resumed where it has expired", plain, none, none, offsets.ReplayPolicy{From: earliest, Until: end, Resume: map[offsets.Key]offsets.Entry{k: offsets.At(400)}, ResumeName: "g2"}, "refuse 400..2000: low: 100 expired (400 to 499): the range is 500..2000 (--expired skip)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.policy.Named = func(string) bool { return true }

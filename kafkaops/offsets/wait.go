@@ -9,34 +9,71 @@ type Conditions struct {
 	CaughtUp bool  // the store has reached what is committed
 }
 
-// Open says, in words, what does not hold yet. A lag or a store that is not known does not hold.
+// Open says, in words, what does not hold yet. What is not known does not hold, and neither does what an offset that is none of
+// this log's only seems to say: above the end there is no lag.
 func Open(s Snapshot, c Conditions) []string {
 	var open []string
-	add := func(format string, args ...any) { open = append(open, fmt.Sprintf(format, args...)) }
 	for _, g := range s.Groups {
 		if c.Empty && g.Active() {
-			add("group %q is %s", g.ID, g.activity())
+			open = append(open, fmt.Sprintf("group %q is active: %s", g.ID, g.activity()))
 		}
-		for _, r := range g.Rows {
-			lag := Judge(r.Committed, r.Range, s.Origin.Cluster).Lag
-			switch {
-			case c.MaxLag == None || r.Range.Gone():
-			case r.Committed.Presence == Absent && r.Range.Known() && r.Range.Readable() == 0: // nothing to commit yet
-			case lag == None:
-				add("group %q %s: no offset is committed", g.ID, r.Key)
-			case lag > c.MaxLag:
-				add("group %q %s: lag %s", g.ID, r.Key, Thousands(lag))
-			}
-			if c.CaughtUp && r.Committed.Presence == Present {
-				behind, ok := r.Unprocessed(s.Origin.Cluster)
-				switch {
-				case !ok:
-					add("group %q %s: what is stored cannot be told", g.ID, r.Key)
-				case behind > 0:
-					add("group %q %s: stored %s behind committed", g.ID, r.Key, Thousands(behind))
+		if c.CaughtUp && g.Type == Share {
+			open = append(open, fmt.Sprintf("group %q is a share group, which commits no offset that a store could reach", g.ID))
+			continue
+		}
+		for i := range g.Rows {
+			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
+			for _, why := range [...]string{j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp)} {
+				if why != "" {
+					open = append(open, fmt.Sprintf("group %q %s: %s", g.ID, j.Row.Key, why))
 				}
 			}
 		}
 	}
 	return open
+}
+
+// lagOpen says why the partition's lag is not known to be at most the given one, "" if it is. None is no limit.
+func (j *Judged) lagOpen(most int64) string {
+	r, state := j.Row, &j.Committed
+	switch {
+	case most == None || r.Range.Gone():
+	case state.Condition == NoEntry && r.Range.Known() && r.Range.Readable() == 0: // nothing to commit yet
+	case state.Lag == None:
+		return j.whyNot(Committed)
+	case state.Condition == High, state.Identity == Recreated, state.Stale:
+		return j.wordsOf(Committed)
+	case state.Lag > most:
+		return "lag " + Thousands(state.Lag)
+	}
+	return ""
+}
+
+// behindOpen says, if that is asked, why the store is not known to have reached what is committed.
+func (j *Judged) behindOpen(asked bool) string {
+	r := j.Row
+	if !asked || r.Committed.Presence != Present {
+		return ""
+	}
+	behind, ok := j.Unprocessed()
+	switch {
+	case !ok:
+		return j.whyNot(Stored, Committed)
+	case j.Stored.Condition == High:
+		return j.wordsOf(Stored)
+	case j.Committed.Condition == High, j.Committed.Stale:
+		return j.wordsOf(Committed)
+	case behind > 0:
+		return "stored " + Thousands(behind) + " behind committed"
+	case j.Stored.Condition == Low && r.Stored.Offset < r.Committed.Offset: // nothing of it is left to be processed
+		return j.wordsOf(Stored)
+	}
+	return ""
+}
+
+// wordsOf is what Words says of one side.
+func (j *Judged) wordsOf(side Side) string {
+	var s sentence
+	j.wordsOn(side, &s, nil)
+	return string(s)
 }

@@ -49,6 +49,23 @@ func (r Row) Words(cluster string, store bool) string {
 	return j.Words()
 }
 
+// whyNot says why what the given sides have is no number to reckon with.
+func (j *Judged) whyNot(sides ...Side) string {
+	var s sentence
+	switch r := &j.Row.Range; {
+	case r.Gone():
+		return "gone: " + r.gone()
+	case !r.Known():
+		return "unknown: " + cmp.Or(r.Reason, "no reason given")
+	}
+	for _, side := range sides {
+		if e, st := j.on(side); e.Presence != Present || st.Identity == Recreated || st.Foreign {
+			j.wordsOn(side, &s, nil)
+		}
+	}
+	return cmp.Or(string(s), "it cannot be told")
+}
+
 func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 	if shared := j.Row.Shared; shared != nil && side == Committed {
 		if say := shared.words(); say != "" && !j.Row.Range.Gone() {

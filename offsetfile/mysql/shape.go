@@ -61,7 +61,7 @@ func (t *table) look(ctx context.Context) (*shape, error) {
 }
 
 func (t *table) noTable() error {
-	return &offsetfile.NothingError{Looked: t.place() + ", which is not there, or not for this user", Hint: "--create-table makes it, if this is the right place"}
+	return &offsetfile.NothingError{Looked: t.place() + ", which is not there, or not for this user", Hint: "a write with --create-table makes it, if this is the right place"}
 }
 
 func (t *table) find(ctx context.Context) (*shape, error) {

@@ -219,7 +219,7 @@ func (t *table) nothing(ctx context.Context) error {
 	}
 	return &offsetfile.NothingError{
 		Looked: fmt.Sprintf("keys %s in %s, and there is none", t.form.build("*", "*"), place),
-		Hint:   "check the number of the database and ?key=; --create-table begins a store here",
+		Hint:   "check the number of the database and ?key=; a write with --create-table begins a store here",
 	}
 }
 
