@@ -91,9 +91,12 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		code = exitUnreachable
 	}
 	hint := "--partial writes the rest"
-	if len(choices) > 0 {
+	switch {
+	case len(choices) > 0 && plan.Command == "import" && strings.HasPrefix(choices[0], "--high"): // a clamp's plan leaves it open
+		hint = "make the plan anew: gtoffset clamp with " + choices[0]
+	case len(choices) > 0:
 		hint = "add " + strings.Join(choices, "; ")
-	} else if plan.Count().Write == 0 {
+	case plan.Count().Write == 0:
 		hint = ""
 	}
 	return &problem{code: code, text: list(texts, 3), hint: hint, details: details}
