@@ -53,6 +53,7 @@ type cluster interface {
 // A lab is what the faults are tried with: a Kafka of three brokers behind a proxy, and the real program. All files lie in dir.
 type lab struct {
 	kafka   cluster
+	on      string // which cluster it is
 	faults  *live.Faults
 	codes   map[string]map[int]bool // documented exit codes by command
 	program string
@@ -64,7 +65,7 @@ type lab struct {
 
 // open builds the program and starts Kafka. It runs in the root of the repository.
 func open(ctx context.Context, talk io.Writer) (*lab, error) {
-	return openOn(ctx, talk, func(f *live.Faults) (cluster, error) {
+	return openOn(ctx, talk, "Apache Kafka "+live.Current, func(f *live.Faults) (cluster, error) {
 		c, err := live.Kafka(ctx, live.Current, brokers, live.Proxied(f),
 			live.Properties("broker.session.timeout.ms=3000", "replica.lag.time.max.ms=3000", fmt.Sprintf("offsets.topic.num.partitions=%d", places)))
 		if err != nil {
@@ -89,8 +90,8 @@ func fill(ctx context.Context, c *live.Cluster) error {
 }
 
 // openOn builds the program and starts a cluster.
-func openOn(ctx context.Context, talk io.Writer, start func(*live.Faults) (cluster, error)) (_ *lab, err error) {
-	l := &lab{talk: talk, faults: &live.Faults{}}
+func openOn(ctx context.Context, talk io.Writer, on string, start func(*live.Faults) (cluster, error)) (_ *lab, err error) {
+	l := &lab{talk: talk, on: on, faults: &live.Faults{}}
 	if l.codes, err = documented(codesFile); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@
 //	go run ./scripts/faults -short           # the sharpest, as the live test runs them
 //	go run ./scripts/faults -rest -write     # what docs/faults.json does not have yet
 //	go run ./scripts/faults -soak 1000       # so many clamps of each side under faults at random
+//	go run ./scripts/faults -in-process      # any of them on the in-process cluster, in seconds, without Java
 //	go run ./scripts/faults -write           # and write docs/faults.json and the tables of docs/reliability.md with them
 //
 // It fails when something is lost, when a run says what is not so or ends in a way that docs/exit-codes.md does not name, and when
@@ -16,6 +17,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -27,6 +29,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	only := flag.String("only", "", "only the faults whose name has this regular expression")
 	short := flag.Bool("short", false, "the sharpest faults, each with one command")
+	quick := flag.Bool("in-process", false, "on the in-process cluster, which needs no Java; the page has only soaks of it")
 	soak := flag.Int("soak", 0, "in place of the matrix so many clamps of each side under faults at random")
 	rest := flag.Bool("rest", false, "only what "+dataFile+" does not have yet")
 	write := flag.Bool("write", false, "write what came out; what was not run now stays as it is there")
@@ -38,13 +41,20 @@ func run() int {
 	if err == nil && *short && *write {
 		err = fmt.Errorf("the page has all commands: -write without -short")
 	}
+	if err == nil && *quick && *write && *soak == 0 {
+		err = fmt.Errorf("the page has the matrix of Apache Kafka: -in-process -write only with -soak")
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 		return 2
 	}
+	start := open
+	if *quick {
+		start = openInProcess
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	wrong, err := do(ctx, chosen, *short, *rest, *soak, *write)
+	wrong, err := do(ctx, start, chosen, *short, *rest, *soak, *write)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "faults: interrupted; nothing is left behind")
@@ -60,7 +70,7 @@ func run() int {
 }
 
 // do runs what was chosen and returns how many cells were wrong.
-func do(ctx context.Context, chosen *regexp.Regexp, short, rest bool, soak int, write bool) (wrong int, err error) {
+func do(ctx context.Context, open func(context.Context, io.Writer) (*lab, error), chosen *regexp.Regexp, short, rest bool, soak int, write bool) (wrong int, err error) {
 	found, err := load(dataFile)
 	if err != nil {
 		return 0, err

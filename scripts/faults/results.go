@@ -66,6 +66,7 @@ func (all cells) at(fault, command string) (cell, bool) {
 // A soak is how many runs of one command ended how.
 type soak struct {
 	Command string         `json:"command"`
+	On      string         `json:"on"` // which cluster
 	Runs    int            `json:"runs"`
 	Codes   map[int]int    `json:"codes"`  // runs by exit code
 	Stands  map[string]int `json:"stands"` // runs by what stood in the end
@@ -75,7 +76,7 @@ type soak struct {
 type soaks []soak
 
 func (all soaks) with(s soak) soaks {
-	all = slices.DeleteFunc(all, func(o soak) bool { return o.Command == s.Command })
+	all = slices.DeleteFunc(all, func(o soak) bool { return o.Command == s.Command && o.On == s.On })
 	return append(all, s)
 }
 
@@ -163,9 +164,9 @@ func tables(r results) string {
 		writeReasons(&b, r, f)
 	}
 	if len(r.Soaks) > 0 {
-		b.WriteString("\nUnder faults at random, one after the other:\n\n| command | runs | exit codes | stands in the end | wrong |\n|---|---|---|---|---|\n")
+		b.WriteString("\nUnder faults at random, one after the other:\n\n| command | on | runs | exit codes | stands in the end | wrong |\n|---|---|---|---|---|---|\n")
 		for _, s := range r.Soaks {
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %d |\n", s.Command, s.Runs, counts(s.Codes), counts(s.Stands), s.Wrong)
+			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %d |\n", s.Command, s.On, s.Runs, counts(s.Codes), counts(s.Stands), s.Wrong)
 		}
 	}
 	return b.String()

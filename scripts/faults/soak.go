@@ -11,7 +11,7 @@ import (
 
 // soak runs a command again and again, each time under a fault at random that takes the proxy alone.
 func (l *lab) soak(ctx context.Context, command string, runs int) (s soak, wrong int, err error) {
-	s = soak{Command: command, Codes: map[int]int{}, Stands: map[string]int{}}
+	s = soak{Command: command, On: l.on, Codes: map[int]int{}, Stands: map[string]int{}}
 	for range runs {
 		f := atRandom()
 		f.name, f.meets = "at random", []string{command}
