@@ -104,14 +104,15 @@ func (h *Historian) commit(r *LogRecord) {
 		h.open[r.Producer] = append(h.open[r.Producer], p)
 		return
 	}
-	h.take(p, r.Committed, None, r.Whole)
+	h.take(&p, r.Committed, None, r.Whole)
 }
 
 // marker ends a transaction: now its commits take effect, if at all.
 func (h *Historian) marker(r *LogRecord) {
 	all := h.open[r.Producer]
 	delete(h.open, r.Producer)
-	for _, p := range all {
+	for i := range all {
+		p := &all[i]
 		c := h.places[p.key]
 		overtaken := c != nil && c.record > p.record
 		if r.Commit && !overtaken {
@@ -139,7 +140,7 @@ func (c *place) stands(e *HistoryEvent) {
 func between(from, to int64) time.Duration { return time.Duration(max(to-from, 0)) * time.Millisecond }
 
 // event is what a commit says by itself.
-func (p pending) event(at, producer int64) HistoryEvent {
+func (p *pending) event(at, producer int64) HistoryEvent {
 	e := HistoryEvent{
 		Time: time.UnixMilli(at), Key: p.key, From: None, To: p.value.Offset, Held: None, Producer: producer, Note: p.value.Metadata,
 		Epoch: p.value.Epoch, Idle: None, Commits: 1, Request: p.committed,
@@ -153,26 +154,34 @@ func (p pending) event(at, producer int64) HistoryEvent {
 	return e
 }
 
+// move is what a commit is beside what stands: enough to tell whether it is shown.
+type move struct {
+	what  Happening
+	by    Author
+	step  int64 // how far forward, if that can be said
+	again bool  // the commit before had been removed
+}
+
 // take lets a commit take effect.
-func (h *Historian) take(p pending, at, producer int64, whole bool) {
+func (h *Historian) take(p *pending, at, producer int64, whole bool) {
 	c := h.place(p.key, at, whole)
-	e := p.event(at, producer)
+	m := move{what: c.happening(p, whole), by: ATransaction, again: c.state == WasRemoved}
 	if producer == None {
-		e.By = h.who.author(whole)
+		m.by = h.who.author(whole)
 	}
-	e.What = c.happening(p, whole)
-	c.stands(&e)
-	again := c.state == WasRemoved
+	if m.what == WentForward {
+		m.step = p.value.Offset - c.value.Offset
+	}
+	if h.policy.Takes(p.key) {
+		h.out.Commits++
+		h.weigh(c, p, m, at, producer)
+	}
 	c.value, c.at, c.record, c.state = p.value, at, p.record, WasCommitted
 	if p.strange {
 		c.state = WasUnreadable
 	}
 	h.latest = at
-	c.remember(h.policy.At, e.By)
-	if h.policy.Takes(p.key) {
-		h.out.Commits++
-		h.weigh(c, &e, again)
-	}
+	c.remember(h.policy.At, m.by)
 }
 
 // place finds the place of a partition, of which a record is there now.
@@ -189,7 +198,7 @@ func (h *Historian) place(k Key, at int64, whole bool) *place {
 }
 
 // happening says what a commit is beside what stands.
-func (c *place) happening(p pending, whole bool) Happening {
+func (c *place) happening(p *pending, whole bool) Happening {
 	switch {
 	case p.strange:
 		return UnknownForm
@@ -231,57 +240,59 @@ func (c *place) remember(at time.Time, by Author) {
 }
 
 // matters reports whether a commit is shown where not everything is.
-func (h *Historian) matters(e *HistoryEvent, again bool) bool {
-	switch e.What {
+func (h *Historian) matters(m move) bool {
+	switch m.what {
 	case WentBack, OtherTopic, UnknownForm:
 		return true
 	case NewCommit:
-		return again || e.By == NotAMember
+		return m.again || m.by == NotAMember
 	case FirstKnown:
-		return e.By == NotAMember
+		return m.by == NotAMember
 	case WentForward:
-		return e.By == NotAMember || h.over(e)
+		return m.by == NotAMember || h.over(m)
 	}
 	return false
 }
 
 // over reports a step forward that is larger than is passed over.
-func (h *Historian) over(e *HistoryEvent) bool {
-	return h.policy.Skip != None && e.To-e.From > h.policy.Skip
-}
+func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step > h.policy.Skip }
 
-// weigh shows a commit, or counts it.
-func (h *Historian) weigh(c *place, e *HistoryEvent, again bool) {
+// weigh shows a commit, or counts it. Most are counted, and nothing is made of them.
+func (h *Historian) weigh(c *place, p *pending, m move, at, producer int64) {
 	run := c.run
 	c.run = None
-	switch {
-	case !h.policy.All && !h.matters(e, again):
-		h.pass(e)
-		if e.What == StayedSame {
+	if !h.policy.All && !h.matters(m) {
+		h.pass(m)
+		if m.what == StayedSame {
 			c.run = run
 		}
 		return
-	case h.policy.All || e.What != WentForward || e.By != NotAMember || h.who.ever || h.over(e):
-		h.show(*e)
-		return
-	case run != None && h.within(e.Time): // the work of a job that assigns its partitions: thousands of steps, and nothing else
+	}
+	// The work of a job that assigns its partitions: thousands of steps, and nothing else.
+	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m)
+	if now := time.UnixMilli(at); runs && run != None && h.within(now) {
 		r := &h.out.Events[run]
-		r.Largest = max(r.Largest, r.To-r.From, e.To-e.From)
-		r.To, r.Ended = e.To, e.Time
+		r.Largest = max(r.Largest, r.To-r.From, m.step)
+		r.To, r.Ended = p.value.Offset, now
 		r.Commits++
 		h.out.Shown++
 		c.run = run
 		return
 	}
-	c.run = h.show(*e)
+	e := p.event(at, producer)
+	e.What, e.By = m.what, m.by
+	c.stands(&e)
+	if i := h.show(e); runs {
+		c.run = i
+	}
 }
 
 // pass counts a commit that is not shown.
-func (h *Historian) pass(e *HistoryEvent) {
-	switch e.What {
+func (h *Historian) pass(m move) {
+	switch m.what {
 	case WentForward:
 		h.out.Forward++
-		h.out.Largest = max(h.out.Largest, e.To-e.From)
+		h.out.Largest = max(h.out.Largest, m.step)
 	case StayedSame:
 		h.out.Same++
 	default:
