@@ -51,7 +51,11 @@ func (r *reading) readOurs(t *tree) error {
 	d.Origin = r.origin(t, at[5], at[6])
 	d.Taken = r.timeIn(t, at[3], "taken")
 	switch d.Kind = Kind(r.textIn(t, at[1], nowhere, "kind")); d.Kind {
-	case Export, Backup:
+	case Export:
+	case Backup:
+		if r.format == YAML && !strings.HasSuffix(r.text, "\n") { // its rows end with a number
+			r.bad(len(r.text), "", "the last line has no end: the document may be cut off")
+		}
 	default:
 		r.bad(r.pos(t, max(at[1], 0)), "", "kind is %s, want %q or %q", clip(string(d.Kind)), Export, Backup)
 	}
@@ -206,6 +210,9 @@ func (r *reading) offsetsRow(t *tree, v int, group string, i, j int) {
 		wrong(at[4], "side", fmt.Sprintf("is %s, want stored or committed", clip(string(row.Side))))
 	case r.doc.Side != "" && row.Side != r.doc.Side:
 		wrong(at[4], "side", fmt.Sprintf("is %s in a document of the %s side", row.Side, r.doc.Side))
+	}
+	if r.format == YAML && (at[6] < 0 || at[7] < 0) { // JSON that is cut off has no closing bracket; YAML has none to miss
+		wrong(v, "epoch or metadata", "is missing: the document may be cut off")
 	}
 	row.Offset = r.nullable(t, at[5], "offset", wrong)
 	if row.Offset != offsets.None {

@@ -19,6 +19,10 @@ func (r *reading) readPlan(t *tree) {
 		Created: r.timeIn(t, at[2], "created"), Applied: r.flag(t, at[3], nowhere, "applied"),
 		Origin: r.origin(t, at[4], at[5]), Backup: r.textIn(t, at[6], nowhere, "backup"), Undo: r.textIn(t, at[7], nowhere, "undo"),
 	}
+	var counts [1]int // they are not read, but stand at the end
+	if r.fields(t, 0, nowhere, false, counts[:], "counts"); r.format == YAML && counts[0] < 0 {
+		r.bad(0, "", "counts are missing: the document may be cut off")
+	}
 	if p.Command == "" {
 		r.bad(0, "", "command is missing")
 	}

@@ -137,3 +137,30 @@ func TestPlansOfOutput(t *testing.T) {
 		}
 	}
 }
+
+// A document of ours that ends within a row is damaged: a cut number is never taken.
+func TestCutDocuments(t *testing.T) {
+	doc := exchange.Document{
+		Kind: exchange.Export, Side: offsets.Committed, Groups: []exchange.Group{{Name: "billing", Type: offsets.Consumer}},
+		Rows: []exchange.Row{{Given: offsets.Given{Group: "billing", Key: offsets.Key{Topic: "orders"}, Value: offsets.Value{Offset: 190, Epoch: 4, Metadata: "m"}}, Side: offsets.Committed, Written: offsets.None}},
+	}
+	for _, d := range []exchange.Document{doc, exchange.PlanOf(aPlan())} {
+		for _, f := range []exchange.Format{exchange.JSON, exchange.YAML, exchange.CSV} {
+			if f == exchange.CSV && d.Kind == exchange.Plan {
+				continue
+			}
+			text := write(t, d, f)
+			end := len(strings.TrimRight(text, "\n")) // JSON ends with its bracket
+			if f != exchange.JSON {
+				end = len(text)
+			}
+			for n := 1; n < end; n++ {
+				got, err := exchange.Read([]byte(text[:n]), exchange.Options{As: f})
+				if err == nil && (len(got.Rows) > 0 && got.Rows[0].Value.Offset != 190 || got.Plan != nil && !strings.Contains(text[:n], "counts:")) {
+					t.Errorf("%s cut after %d of %d is taken: %q", f, n, len(text), text[max(0, n-40):n])
+					break
+				}
+			}
+		}
+	}
+}
