@@ -81,7 +81,7 @@ func joins(before, r rune, after string) bool {
 }
 
 func picture(r rune) bool {
-	return r >= 0x1f000 && r < 0x1fb00 || r >= 0x2190 && r < 0x2c00 && unicode.Is(unicode.So, r) || r == 0x2642 || r == 0x2640
+	return unicode.IsPrint(r) && (r >= 0x1f000 && r < 0x1fb00) || r >= 0x2190 && r < 0x2c00 && unicode.Is(unicode.So, r) || r == 0x2642 || r == 0x2640
 }
 
 func appendHex(b []byte, v uint32, digits int) []byte {
