@@ -345,6 +345,8 @@ func TestHistoryIsCompacted(t *testing.T) {
 
 	idle := stage(t, own, [2]int64{0, 100})
 	idle.group = "idle"
+	_, err = own.Coordinator(ctx, idle.group) // makes the topic
+	must(t, err)
 	idle.commit(7)
 	s := scene{t, own, idle.topic, "billing", t.TempDir()}
 	s.commit(50)
@@ -396,7 +398,9 @@ func TestSoakHistoryWhileCleaned(t *testing.T) {
 	const partitions = 100
 	s := stage(t, own, make([][2]int64, partitions)...)
 	s.group = "billing"
-	s.commit(0) // makes the topic
+	_, err = own.Coordinator(ctx, s.group) // makes the topic
+	must(t, err)
+	s.commit(0)
 
 	var mu sync.Mutex
 	var times []time.Time // of each round, before it: in round i every partition goes to i

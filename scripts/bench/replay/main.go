@@ -29,7 +29,6 @@ import (
 const (
 	each      = 10 * time.Millisecond // the wire's delay, one way
 	maxMemory = 150                   // MB that a replay may have resident
-	megabyte  = 1e6
 )
 
 func main() {
@@ -180,7 +179,7 @@ func (r *runner) values(ctx context.Context, l load) error {
 	for _, c := range java {
 		claims = append(claims, bench.Claim{What: c.Name + " ÷ replay", Got: bench.Ratio(slow[c.Name].Lower(), slow[ours.Name].Lower()), Bound: 1, AtLeast: true})
 	}
-	memory, err := resident(ctx, ours)
+	memory, err := bench.Resident(ctx, ours)
 	if err != nil {
 		return err
 	}
@@ -297,42 +296,4 @@ func complete(ctx context.Context, c bench.Command, l load) error {
 		return fmt.Errorf("%s printed %d lines for %d records of %s", c.Name, n, l.records, l.topic)
 	}
 	return nil
-}
-
-// resident is the most memory that a run has at one time, in MB. What wait4 tells begins with the memory of whoever started the
-// process, so the process itself is looked at while it runs.
-func resident(ctx context.Context, c bench.Command) (float64, error) {
-	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("%s: %w", c.Name, err)
-	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
-	most := 0.0
-	for {
-		select {
-		case err := <-over:
-			if err == nil && most == 0 {
-				err = errors.New("the system does not tell how much memory a process has")
-			}
-			return most, err
-		case <-time.After(time.Millisecond):
-			most = max(most, peak(cmd.Process.Pid))
-		}
-	}
-}
-
-// peak is the most memory that a process has had so far, in MB; 0 if it is not told.
-func peak(pid int) float64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		var kilobytes float64
-		if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kilobytes); err == nil {
-			return kilobytes * 1024 / megabyte
-		}
-	}
-	return 0
 }
