@@ -198,6 +198,11 @@ func outcomes() []outcome {
 		{2, "backups", noHome},
 		{2, "backups --prune soon", nil},
 
+		{0, "config", nil},
+		{0, "config -X client.id=ops", nil},
+		{2, "config -X security.protocol=TLS", nil},
+		{2, "config --command-config /no/such", nil},
+
 		{0, "version", nil},
 		{0, "completion bash", nil},
 		{0, "help", nil},
@@ -379,6 +384,8 @@ func schemaOf(args []string) string {
 		return "gtoffset.wait/1"
 	case "backups":
 		return "gtoffset.backups/1"
+	case "config":
+		return "gtoffset.config/1"
 	}
 	return "gtoffset.plan/1"
 }
