@@ -261,7 +261,7 @@ func (g *gatherer) await(ctx context.Context, most time.Duration) error {
 	switch {
 	case err == nil:
 		g.hold(c)
-	case errors.Is(err, io.EOF):
+	case finished(err):
 		g.ended = true
 	case short.Err() != nil && ctx.Err() == nil: // somebody may go now
 	default:

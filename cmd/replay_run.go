@@ -261,7 +261,7 @@ func (r *replay) untilDone(ctx context.Context, sink sink, keep keeper) error {
 		err := r.fetch(ctx, sink, keep)
 		var expired *records.ExpiredError
 		switch {
-		case errors.Is(err, errEnough), errors.Is(err, io.EOF), err == nil:
+		case finished(err):
 			return r.settle(keep)
 		case errors.Is(err, errReaderGone):
 			r.closed = true
@@ -275,6 +275,9 @@ func (r *replay) untilDone(ctx context.Context, sink sink, keep keeper) error {
 		}
 	}
 }
+
+// finished says that all was read that was asked for. An io.EOF within an error is none: a broker hung up.
+func finished(err error) bool { return err == nil || err == io.EOF || errors.Is(err, errEnough) }
 
 // fetch reads from where the lanes are.
 func (r *replay) fetch(ctx context.Context, s sink, keep keeper) error {
@@ -357,7 +360,7 @@ func (r *replay) stream(ctx context.Context, reader *records.Reader) error {
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(r.order)) {
 		wg.Go(func() {
-			if err := s.work(reader); !errors.Is(err, io.EOF) {
+			if err := s.work(reader); err != io.EOF {
 				cancel(err)
 			}
 		})

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -155,7 +154,7 @@ func (r *replay) withoutKey(ctx context.Context) ([]offsets.Key, error) {
 	var w records.Walker
 	for seen := map[offsets.Key]bool{}; len(seen) < len(ranges); {
 		c, err := reader.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

@@ -163,7 +163,8 @@ func (r *Reader) begin() {
 //
 // The error is io.EOF when all chunks of all ranges were handed out, the context's, or what ended the reading: *ExpiredError,
 // *TruncatedError, *GoneError, *DamagedError, *RefusedError, *UnreachableError, or an error of wire with refused credentials. What is
-// wrong with a partition comes after the chunks of that partition that were fetched before.
+// wrong with a partition comes after the chunks of that partition that were fetched before. Compare with ==: a broker that hung up
+// leaves an io.EOF within the error, too.
 func (r *Reader) Next(ctx context.Context) (*Chunk, error) {
 	select {
 	case <-r.ctx.Done():
