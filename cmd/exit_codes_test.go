@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"gtoffset/kafkaops/history"
 )
 
 // outcome is a command line that ends with a code in the world of outcomes: orders 0 is low, 1 in range, 2 high.
@@ -40,6 +42,9 @@ func outcomes() []outcome {
 	half := func(w *world) { w.b.FailCommit("orders", 0, kerr.InvalidCommitOffsetSize) }
 	readable := func(w *world) { w.filled("fresh", 9, 9).save("billing", "fresh", 4) }
 	both := func(f, g func(*world)) func(*world) { return func(w *world) { f(w); g(w) } }
+	recorded := func(offset int64) func(*world) {
+		return func(w *world) { w.b.OffsetsLog(history.Partition("billing", 3)).Batch(w.now, entry(0, offset)) }
+	}
 	damaged := func(w *world) {
 		must(w.t, os.Mkdir(filepath.Join(w.state, "gtoffset"), 0o700))
 		must(w.t, os.WriteFile(filepath.Join(w.state, "gtoffset", "x.json"), []byte("{"), 0o600))
@@ -180,6 +185,14 @@ func outcomes() []outcome {
 		{10, "replay -g billing -t fresh:0 -s STORE --save --check -- /bin/cat", readable},
 		{130, "replay -g billing -t fresh:0 -s STORE", both(readable, interrupt)},
 
+		{0, "history -g billing", recorded(600)},
+		{1, "history -g nobody", nil},
+		{2, "history", nil},
+		{3, "history -g billing", recorded(-1)},
+		{4, "history -g billing", func(w *world) { w.b.DenyTopic("__consumer_offsets") }},
+		{4, "history -g billing --expect-cluster another", nil},
+		{5, "history -g billing -b CLOSED", nil},
+		{130, "history -g billing", interrupt},
 		{0, "wait -g billing --empty", nil},
 		{1, "wait -g nobody --empty", nil},
 		{2, "wait -g billing", nil},
@@ -311,6 +324,9 @@ func TestExitCodes(t *testing.T) {
 			if format != "" && slices.Contains([]string{"version", "completion", "help", "replay"}, command) {
 				continue
 			}
+			if format == "yaml" && command == "history" {
+				continue
+			}
 			t.Run(fmt.Sprintf("%d %s %s", o.code, o.line, format), func(t *testing.T) {
 				t.Parallel()
 				w, args := outcomeWorld(t, o, closed)
@@ -380,6 +396,8 @@ func schemaOf(args []string) string {
 		return "gtoffset.groups/1"
 	case "export":
 		return "gtoffset.offsets/1"
+	case "history":
+		return "gtoffset.history/1"
 	case "wait":
 		return "gtoffset.wait/1"
 	case "backups":
