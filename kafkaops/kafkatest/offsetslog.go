@@ -70,7 +70,7 @@ func OffsetTombstone(group, topic string, partition int32) Entry {
 	return Entry{Key: commitKey(group, topic, partition)}
 }
 
-// ClassicGroup is the state of a classic group: its members have these ids, and client ids without what follows a dash.
+// ClassicGroup is the state of a classic group, whose members have these ids, and client ids that are the same.
 func ClassicGroup(group string, generation int32, members ...string) Entry {
 	return Entry{Key: classicKey(group), Value: func(at time.Time) []byte {
 		v := kmsg.NewGroupMetadataValue()
