@@ -88,9 +88,9 @@ func faults() []fault {
 	}
 	return append(
 		rows,
+		fault{name: "the coordinator is killed meanwhile", meets: all, rules: meanwhile(kill(coordinator)), after: restart(coordinator)},
 		fault{name: "the coordinator is killed before", meets: all, before: kill(coordinator), after: restart(coordinator)},
 		fault{name: "a leader is killed before", meets: all, before: kill(leader), after: restart(leader)},
-		fault{name: "the coordinator is killed meanwhile", meets: all, rules: meanwhile(kill(coordinator)), after: restart(coordinator)},
 		fault{name: "a leader is killed meanwhile", meets: all, rules: meanwhile(kill(leader)), after: restart(leader)},
 		fault{name: "the coordinator is restarted meanwhile", meets: all, rules: meanwhile(killAndStart)},
 	)
