@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -103,8 +103,9 @@ func runBackups(g *global, o *backupsOptions) error {
 		view.Items = append(view.Items, item)
 	}
 	view.Pruned = o.pruning
-	slices.SortStableFunc(view.Items, func(a, b output.BackupItem) int { // newest first; the names of one second end with a number
-		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(len(b.Path), len(a.Path)), strings.Compare(b.Path, a.Path))
+	sort.SliceStable(view.Items, func(i, j int) bool { // newest first; the names of one second end with a number
+		a, b := &view.Items[i], &view.Items[j]
+		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(len(b.Path), len(a.Path)), strings.Compare(b.Path, a.Path)) < 0
 	})
 	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
 }

@@ -240,7 +240,7 @@ func TestReplaySaveAs(t *testing.T) {
 	line := func(more ...string) []string {
 		return append(w.replay("-t", "orders", "--from", "5", "--save-as", "again", "--execute", "-o", "raw"), more...)
 	}
-	r := w.run(line("--records", "4", "--", "cat")...).exits(0).says("replay the store of again")
+	r := w.run(line("--records", "4", "--", "cat")...).exits(0).says("kept in the store of again")
 	same(t, "first", r.out, "v5\nv6\nv7\nv8\n")
 	same(t, "kept apart", w.stored("billing", "orders")+", "+w.stored("again", "orders"), "0=15, 0=9")
 	r = w.run(line("--until", "12", "--", "cat")...).exits(0).says(`goes on at 9, where group "again" is`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -135,7 +136,7 @@ func (s *scope) include(k offsets.Key) {
 func (s *scope) settle() {
 	slices.Sort(s.groups)
 	s.groups = slices.Compact(s.groups)
-	slices.SortStableFunc(s.selections, func(a, b offsets.Selection) int { return strings.Compare(a.Topic, b.Topic) })
+	sort.SliceStable(s.selections, func(i, j int) bool { return s.selections[i].Topic < s.selections[j].Topic })
 	var merged []offsets.Selection
 	for _, sel := range s.selections {
 		if n := len(merged); n > 0 && merged[n-1].Topic == sel.Topic {

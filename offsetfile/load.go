@@ -1,7 +1,6 @@
 package offsetfile
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -192,7 +192,7 @@ func (r *reading) take(data []byte, group, topic, path string, counts Counts, sa
 		problems = append(problems, p)
 		doc.Remove(p.Partition)
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	sort.SliceStable(problems, func(i, j int) bool { return problems[i].Line < problems[j].Line })
 	if len(problems) > 0 {
 		damage := &DamageError{problems}
 		if !salvage {

@@ -222,7 +222,7 @@ func TestCheckCopy(t *testing.T) {
 		{"fewer partitions", offsets.CopyTarget{Name: "again", Topic: offsets.Topic{Ranges: make([]offsets.Range, 2)}}, `"again" has 2 partitions, and partition 2 is to be copied`},
 		{"the same", offsets.CopyTarget{Name: "orders", Topic: whole}, `"orders" is the topic that is read (--same-topic)`},
 		{"the same by choice", offsets.CopyTarget{Name: "orders", Topic: whole, Same: true}, ""},
-		{"one is too old", offsets.CopyTarget{Name: "again", Topic: whole, Retention: week, Young: map[offsets.Key]offsets.Found{k: {Offset: 101}}}, `orders 2: up to 1 records are older than "again" keeps them (retention.ms 604800000)`},
+		{"one is too old", offsets.CopyTarget{Name: "again", Topic: whole, Retention: week, Young: map[offsets.Key]offsets.Found{k: {Offset: 101}}}, `orders 2: up to 1 record is older than "again" keeps them (retention.ms 604800000)`},
 		{"all are too old", offsets.CopyTarget{Name: "again", Topic: whole, Retention: week, Young: map[offsets.Key]offsets.Found{k: {Offset: offsets.None}}}, `orders 2: all records to be read are older than "again" keeps them (retention.ms 604800000)`},
 		{"age not known", offsets.CopyTarget{Name: "again", Topic: whole, Retention: week, Young: map[offsets.Key]offsets.Found{k: {Offset: offsets.None, Reason: "broker away"}}}, `orders 2: how old its records are is unknown: broker away`},
 		{"no key", offsets.CopyTarget{Name: "again", Topic: whole, NoKey: []offsets.Key{k}}, `"again" is compacted and takes no record without a key, and orders 2 has such`},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -256,11 +257,9 @@ func (r *reading) finish() (Document, error) {
 	}
 	switch {
 	case len(r.problems) > 0:
-		slices.SortStableFunc(r.problems, func(a, b Problem) int {
-			if a.Line != b.Line {
-				return a.Line - b.Line
-			}
-			return a.Column - b.Column
+		sort.SliceStable(r.problems, func(i, j int) bool {
+			a, b := &r.problems[i], &r.problems[j]
+			return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 		})
 		return Document{}, &MalformedError{r.format, r.problems, r.more, r.cause}
 	case len(r.internal) > 0:
