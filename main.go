@@ -24,7 +24,7 @@ func interrupts(ctx context.Context) (soft, hard context.Context) {
 	soft, cancel := context.WithCancel(hard)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	hangUps := make(chan os.Signal, 1) // a terminal that goes may send several
+	hangUps := make(chan os.Signal, 1)   // a terminal that goes may send several
 	if !signal.Ignored(syscall.SIGHUP) { // as it is by nohup
 		signal.Notify(hangUps, syscall.SIGHUP)
 	}

@@ -98,7 +98,7 @@ func TestWatchScreen(t *testing.T) {
 		case n == 2:
 			resized = picture
 		}
-		if regexp.MustCompile(`\norders .* ● +[0-9]`).MatchString(picture) { // the heading has the sign, too
+		if regexp.MustCompile(`orders .* ● +[0-9]`).MatchString(picture) { // the heading has the sign, too
 			marked = picture
 		}
 		if marked != "" && n > 1 || n == 50 {
