@@ -194,6 +194,7 @@ func javaHash(s string) int32 {
 	return h
 }
 
+// FuzzDecode reads a record of the commits' topic: what is decoded is of the group that was asked about, and makes sense.
 func FuzzDecode(f *testing.F) {
 	for _, e := range []kafkatest.Entry{
 		kafkatest.OffsetCommit("g", "orders", 7, 42, "note"), kafkatest.OffsetCommitOf(1, [16]byte{}, "g", "orders", 7, 42, ""),
