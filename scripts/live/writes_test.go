@@ -615,7 +615,7 @@ func TestWritesWait(t *testing.T) {
 		s.group = name(t, string(kind))
 		member, err := cluster.Join(ctx, kind, s.group, s.topic, kgo.DisableAutoCommit(), kgo.ClientID("billing-one"))
 		must(t, err)
-		s.run("wait", "-g", s.group, "--empty", "--for", "1s").exits(10).says("not met within 1", "is 1 member (billing-one on ")
+		s.run("wait", "-g", s.group, "--empty", "--for", "1s").exits(10).says("not met within 1", "is active: 1 member (billing-one on ")
 		end := begin("--empty")
 		member.Leave()
 		end()
