@@ -78,20 +78,23 @@ func Forecast(g Group, cluster string) []Outcome {
 			all = append(all, Outcome{From: from, Policy: policy})
 		}
 	}
+	same := make([]Outcome, len(places)) // of most partitions, in which no policy has a say
 	for i := range g.Rows {
 		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
 		for n, from := range places {
-			under := all[n*len(policies) : (n+1)*len(policies)]
 			one := Outcome{From: from}
 			one.add(&j)
-			for k := range under {
-				if one.Decided() || one.Jumps > 0 {
-					under[k].add(&j)
-				} else { // most partitions: no policy has a say
-					under[k].plus(&one)
-				}
+			if !one.Decided() && one.Jumps == 0 {
+				same[n].plus(&one)
+				continue
+			}
+			for k := range policies {
+				all[n*len(policies)+k].add(&j)
 			}
 		}
+	}
+	for i := range all {
+		all[i].plus(&same[i/len(policies)])
 	}
 	return all
 }
