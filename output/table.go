@@ -251,7 +251,7 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 		if g.above != nil {
 			out = append(out, g.above[i]...)
 		}
-		if strings.TrimRight(strings.Join(row, ""), " ") != "" || !g.said(i) {
+		if !g.said(i) || strings.TrimRight(strings.Join(row, ""), " ") != "" {
 			line(row, t)
 		}
 		if g.below != nil {
