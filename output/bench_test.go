@@ -84,13 +84,12 @@ func ratio(b *testing.B, d Describe, limit float64, view func() error) {
 		csvs, views, ratios = append(csvs, c), append(views, v), append(ratios, v/c)
 	}
 	slices.Sort(ratios)
-	best := slices.Min(views) / slices.Min(csvs)
-	b.ReportMetric(best, "x-csv")
-	b.ReportMetric(ratios[len(ratios)/2], "x-csv-median")
+	median := ratios[len(ratios)/2] // of pairs: a machine that changes its speed changes both
+	b.ReportMetric(median, "x-csv")
 	b.ReportMetric(slices.Min(csvs), "csv-ms")
 	b.ReportMetric(slices.Min(views), "view-ms")
-	if limit > 0 && best > limit {
-		b.Errorf("takes %.2f times as long as encoding/csv, more than %g", best, limit)
+	if limit > 0 && median > limit {
+		b.Errorf("takes %.2f times as long as encoding/csv, more than %g", median, limit)
 	}
 }
 
