@@ -1,12 +1,12 @@
 package cmd
 
 import (
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/clientconfig"
+	"gtoffset/offsetfile"
 	"gtoffset/output"
 )
 
@@ -75,7 +75,7 @@ func (g *global) ownSettings(settings *clientconfig.Settings) []output.ConfigSet
 		if !g.storeGiven {
 			source = "GTOFFSET_STORE"
 		}
-		all = append(all, output.ConfigSetting{Key: "store", Value: withoutPassword(g.store), Source: source})
+		all = append(all, output.ConfigSetting{Key: "store", Value: offsetfile.HidePassword(g.store), Source: source})
 	}
 	if dir := g.env.stateDir(); dir != "" {
 		source := "HOME"
@@ -85,15 +85,4 @@ func (g *global) ownSettings(settings *clientconfig.Settings) []output.ConfigSet
 		all = append(all, output.ConfigSetting{Key: "backup-dir", Value: dir, Source: source})
 	}
 	return all
-}
-
-// withoutPassword hides what stands between ":" and "@" of a URL, unless it is a variable.
-func withoutPassword(store string) string {
-	scheme, rest, ok := strings.Cut(store, "://")
-	user, host, named := strings.Cut(rest, "@")
-	name, password, has := strings.Cut(user, ":")
-	if !ok || !named || !has || strings.HasPrefix(password, "$") {
-		return store
-	}
-	return scheme + "://" + name + ":(hidden)@" + host
 }

@@ -78,3 +78,14 @@ func TestCommandConfig(t *testing.T) {
 	must(t, write.Close())
 	w.run("describe", "-g", "billing", "--command-config", fmt.Sprintf("/dev/fd/%d", read.Fd())).exits(0).prints("(/dev/fd/")
 }
+
+// A store's URL is shown without its secrets, wherever they stand in it.
+func TestConfigHidesTheStoresSecrets(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for _, url := range []string{"redis://job:hu/sh@r:6379/0", "redis://job@r:6379/0?password=hush", "redis://job:hush@r:6379/0"} {
+		w.run("config", "-s", url).exits(0).never("hush", "hu/sh").prints("***")
+		w.run("config", "-s", url, "-o", "json").exits(0).never("hush", "hu/sh")
+	}
+	w.run("config", "-s", "redis://job:$PW@r:6379/0").exits(0).prints("redis://job:$PW@r:6379/0")
+}

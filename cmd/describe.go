@@ -219,11 +219,17 @@ func listGroups(interrupt context.Context, g *global, o *describeOptions) error 
 	if err := cmp.Or(interrupt.Err(), err); err != nil {
 		return err
 	}
-	groups, err = s.addStored(ctx, groups, len(missing) == 0)
+	known := map[string]bool{}
+	for _, grp := range groups {
+		known[grp.ID] = true
+	}
+	only, err := s.onlyStored(ctx, known, len(missing) == 0)
 	away := storeAway(err)
 	if err != nil && away == nil {
 		return err
 	}
+	groups = append(groups, only...)
+	slices.SortFunc(groups, func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
 	groups = slices.DeleteFunc(groups, func(grp offsets.Group) bool { return !o.ofKind(grp.Type) })
 	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
 	if away != nil {

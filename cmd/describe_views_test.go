@@ -304,3 +304,25 @@ func TestEveryFormatShowsTheRest(t *testing.T) {
 		})
 	}
 }
+
+// A group that only the store knows stands among the others by its name, and pushes none of them out, wherever that is.
+func TestAllGroupsWithTheStores(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 100}).commit("billing", "orders", 7).commit("shipping", "orders", 9)
+	for _, only := range []string{"archive", "invoices", "zebra"} {
+		w.save(only, "orders", 5)
+	}
+	want := "archive null billing 7 invoices null shipping 9 zebra null"
+	for _, which := range [][]string{{"--all-groups"}, {"--group-regex", ".*"}} {
+		var got []string
+		for _, g := range w.run(append([]string{"describe", "-s", w.store, "-o", "json"}, which...)...).exits(0).describe().Groups {
+			got = append(got, g.Group, fmt.Sprint(g.Partitions[0].Committed.Offset))
+		}
+		same(t, "groups of "+which[0], strings.Join(got, " "), want)
+	}
+	var listed []string
+	for _, g := range w.run("describe", "-s", w.store, "-o", "json").exits(0).groups().Groups {
+		listed = append(listed, g.Group)
+	}
+	same(t, "list", strings.Join(listed, " "), "archive billing invoices shipping zebra")
+}

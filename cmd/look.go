@@ -234,18 +234,18 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 	}
 	troubles = append(listTroubles, troubles...)
 	if sc.listed() {
-		facts := make([]offsets.Group, len(groups))
+		known := map[string]bool{}
 		for i := range groups {
-			facts[i] = groups[i].Group
+			known[groups[i].ID] = true
 		}
-		facts, err = s.addStored(ctx, facts, len(troubles) == 0)
+		only, err := s.onlyStored(ctx, known, len(troubles) == 0)
 		switch s.away = storeAway(err); {
 		case s.away != nil:
 			troubles = append(troubles, *s.away)
 		case err != nil:
 			return nil, nil, err
 		}
-		for _, g := range facts[len(groups):] {
+		for _, g := range only {
 			if sc.takes(g.ID) {
 				groups = append(groups, kafkaops.GroupCommits{Group: g})
 			}
@@ -293,22 +293,19 @@ func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, 
 	return nil
 }
 
-// addStored adds the groups that only the store knows, all by name. They are missing from the cluster if the list of its groups is whole. With
-// an error come the groups that there were.
-func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole bool) ([]offsets.Group, error) {
+// onlyStored are the groups that the store knows and the cluster does not. They are missing from the cluster if the list of its groups
+// is whole.
+func (s *session) onlyStored(ctx context.Context, known map[string]bool, whole bool) ([]offsets.Group, error) {
 	if s.store == nil {
-		return groups, nil
+		return nil, nil
 	}
 	ctx, cancel := halfOf(ctx)
 	defer cancel()
 	stored, _, err := s.store.Groups(ctx)
 	if err != nil {
-		return groups, err
+		return nil, err
 	}
-	known := map[string]bool{}
-	for _, g := range groups {
-		known[g.ID] = true
-	}
+	var groups []offsets.Group
 	for _, name := range stored {
 		if known[name] {
 			continue
@@ -319,6 +316,5 @@ func (s *session) addStored(ctx context.Context, groups []offsets.Group, whole b
 		}
 		groups = append(groups, only)
 	}
-	slices.SortFunc(groups, func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
 	return groups, nil
 }

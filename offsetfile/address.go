@@ -89,7 +89,7 @@ func ParseAddress(text string, getenv func(string) string) (*Address, error) {
 		getenv = func(string) string { return "" }
 	}
 	scheme, rest, ok := strings.Cut(text, ":")
-	a := &Address{Scheme: scheme, given: hidePassword(text), getenv: getenv, asked: map[string]bool{}, secrets: map[string]string{}}
+	a := &Address{Scheme: scheme, given: HidePassword(text), getenv: getenv, asked: map[string]bool{}, secrets: map[string]string{}}
 	if !ok || !isScheme(scheme) {
 		return nil, a.Errorf("scheme", "it has none, as in redis://HOST/0")
 	}
@@ -259,8 +259,8 @@ func Borrowed(text string) string {
 	return ""
 }
 
-// hidePassword replaces what may be a secret by ***; a $VARIABLE stays. It takes anything, also what is no URL at all.
-func hidePassword(text string) string {
+// HidePassword replaces what may be a secret by ***; a $VARIABLE stays. It takes anything, also what is no URL at all.
+func HidePassword(text string) string {
 	if from, to, ok := passwordIn(text); ok && variableName(text[from:to]) == "" {
 		text = text[:from] + "***" + text[to:]
 	}

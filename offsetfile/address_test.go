@@ -144,7 +144,7 @@ func FuzzHidePassword(f *testing.F) {
 			return
 		}
 		text := "redis://user:Secr3tPassw0rd@" + rest
-		if got := hidePassword(text); strings.Contains(got, "Secr3t") {
+		if got := HidePassword(text); strings.Contains(got, "Secr3t") {
 			t.Errorf("%q shows as %q", text, got)
 		}
 		if _, err := ParseAddress(text, nil); err == nil || strings.Contains(err.Error(), "Secr3t") {
