@@ -1,8 +1,8 @@
 package output
 
 import (
-	"bytes"
 	"cmp"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -36,16 +36,14 @@ func (v Backups) Write(s Stream, f Format) error {
 	case Table, "":
 		return v.text(s)
 	case JSON:
-		return writeJSON(s.W, v.document())
+		return v.json(s.W)
 	case YAML:
-		var b bytes.Buffer
-		if err := writeJSON(&b, v.document()); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
+		return asYAML(s.W, v.json)
 	}
 	return FormatError{f, []Format{Table, JSON, YAML}}
 }
+
+func (v Backups) json(w io.Writer) error { return writeJSON(w, v.document()) }
 
 func (v Backups) text(s Stream) error {
 	p := &printer{w: s.W}

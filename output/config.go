@@ -1,7 +1,7 @@
 package output
 
 import (
-	"bytes"
+	"io"
 	"strings"
 )
 
@@ -29,16 +29,14 @@ func (v Config) Write(s Stream, f Format) error {
 	case Table, "":
 		return v.text(s)
 	case JSON:
-		return writeJSON(s.W, v.document())
+		return v.json(s.W)
 	case YAML:
-		var b bytes.Buffer
-		if err := writeJSON(&b, v.document()); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
+		return asYAML(s.W, v.json)
 	}
 	return FormatError{f, []Format{Table, JSON, YAML}}
 }
+
+func (v Config) json(w io.Writer) error { return writeJSON(w, v.document()) }
 
 func (v Config) text(s Stream) error {
 	g := Grid{Columns: []Column{{Name: "SETTING"}, {Name: "VALUE"}, {Name: "FROM"}}}

@@ -37,11 +37,7 @@ func (d Describe) Write(s Stream, f Format) error {
 	case JSON:
 		return d.json(s.W)
 	case YAML:
-		var b bytes.Buffer
-		if err := d.json(&b); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
+		return asYAML(s.W, d.json)
 	case CSV:
 		return d.csv(s.exact())
 	case Prom:

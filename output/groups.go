@@ -1,7 +1,6 @@
 package output
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"strconv"
@@ -29,11 +28,7 @@ func (l GroupList) Write(s Stream, f Format) error {
 	case JSON:
 		return l.json(s.W)
 	case YAML:
-		var b bytes.Buffer
-		if err := l.json(&b); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
+		return asYAML(s.W, l.json)
 	case CSV:
 		return l.csv(s.exact())
 	}

@@ -1,7 +1,7 @@
 package output
 
 import (
-	"bytes"
+	"io"
 	"time"
 
 	"gtoffset/kafkaops/offsets"
@@ -28,16 +28,14 @@ func (v Wait) Write(s Stream, f Format) error {
 		p.printf("met after %s\n", offsets.Span(v.Waited.Round(time.Second)))
 		return p.err
 	case JSON:
-		return writeJSON(s.W, v.document())
+		return v.json(s.W)
 	case YAML:
-		var b bytes.Buffer
-		if err := writeJSON(&b, v.document()); err != nil {
-			return err
-		}
-		return writeYAML(s.W, b.Bytes())
+		return asYAML(s.W, v.json)
 	}
 	return FormatError{f, []Format{Table, JSON, YAML}}
 }
+
+func (v Wait) json(w io.Writer) error { return writeJSON(w, v.document()) }
 
 type waitDocument struct {
 	Schema string   `json:"schema"`

@@ -108,3 +108,12 @@ func plainYAML(s string) bool {
 	}
 	return true
 }
+
+// asYAML writes as YAML what a view writes as JSON.
+func asYAML(w io.Writer, json func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := json(&b); err != nil {
+		return err
+	}
+	return writeYAML(w, b.Bytes())
+}
