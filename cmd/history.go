@@ -99,7 +99,7 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 
 // parsePast reads a time, or a length of time back from now.
 func parsePast(s string, now time.Time) (time.Time, error) {
-	if s != "" && !strings.ContainsAny(s, ":@") && strings.Count(s, "-") != 2 {
+	if s != "" && !looksLikeInstant(s) {
 		back, err := parseBack(s)
 		return now.Add(-back), err
 	}

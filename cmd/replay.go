@@ -296,7 +296,7 @@ func parseBound(flag, s string, named []offsets.Aim, now time.Time) (replayBound
 	switch {
 	case s == "":
 		return replayBound{}, usage(flag+" is empty", "is a variable not set?")
-	case strings.ContainsAny(s, ":@") || strings.Count(s, "-") == 2:
+	case looksLikeInstant(s):
 		at, err = parseInstant(s, time.UTC)
 	case s[0] >= '0' && s[0] <= '9' || s[0] == 'P' || s[0] == 'p':
 		var back time.Duration

@@ -110,13 +110,11 @@ func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
 	pg := k.w.plan.Groups[0]
 	facts := k.w.facts(pg)
 	for i, s := range reached {
+		k.tried[s.Key] = s.Until
 		changes[i] = offsets.Change{
 			Key: s.Key, Side: offsets.Stored, TopicID: facts.TopicIDs[s.Topic], Verdict: offsets.Write, Target: offsets.Fixed,
 			Old: offsets.Value{Offset: k.reached[s.Key], Epoch: offsets.None}, New: offsets.Value{Offset: s.Until, Epoch: offsets.None},
 		}
-	}
-	for _, s := range reached {
-		k.tried[s.Key] = s.Until
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(time.Duration(k.w.g.timeout), writeWait))
 	defer cancel()

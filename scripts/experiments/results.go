@@ -1,12 +1,10 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"time"
+
+	"gtoffset/scripts/pages"
 )
 
 // Where the page and what it is made from lie, from the root of the repository.
@@ -34,27 +32,16 @@ type results map[string]section
 // load reads what has been found so far, nothing if there is no such file.
 func load(path string) (results, error) {
 	r := results{}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return r, nil
+	return r, pages.Load(path, &r)
 }
 
 // write writes what has been found, and the page and the chart that are made of it. It runs in the root of the repository, as go run
 // ./scripts/experiments does.
 func (r results) write() error {
-	text, err := json.MarshalIndent(r, "", " ")
-	if err != nil {
+	if err := pages.Save(dataFile, r); err != nil {
 		return err
 	}
-	for path, content := range map[string]string{dataFile: string(text) + "\n", pageFile: page(r), chartFile: chart(r)} {
+	for path, content := range map[string]string{pageFile: page(r), chartFile: chart(r)} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			return err
 		}

@@ -118,10 +118,8 @@ func judgeWrite(side func(*scene) (map[int32]int64, error)) func(*scene, ended) 
 				}
 			}
 		}
-		if r.out != "" {
-			if err := json.Unmarshal([]byte(r.out), &plan); err != nil {
-				return "", wrongError("stdout is no document: " + err.Error())
-			}
+		if err := r.document(&plan); err != nil {
+			return "", err
 		}
 		said := map[int32]string{}
 		for _, g := range plan.Groups {
@@ -147,10 +145,8 @@ func judgeDescribe(s *scene, r ended) (string, error) {
 			}
 		}
 	}
-	if r.out != "" {
-		if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
-			return "", wrongError("stdout is no document: " + err.Error())
-		}
+	if err := r.document(&doc); err != nil {
+		return "", err
 	}
 	var shown []number
 	for _, g := range doc.Groups {
@@ -177,10 +173,8 @@ func judgeExport(s *scene, r ended) (string, error) {
 			}
 		}
 	}
-	if r.out != "" {
-		if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
-			return "", wrongError("stdout is no document: " + err.Error())
-		}
+	if err := r.document(&doc); err != nil {
+		return "", err
 	}
 	var shown []number
 	for _, g := range doc.Groups {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -203,6 +204,17 @@ type ended struct {
 	code     int
 	out, err string
 	took     time.Duration
+}
+
+// document reads what stands on stdout, if anything does.
+func (r ended) document(into any) error {
+	if r.out == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(r.out), into); err != nil {
+		return wrongError("stdout is no document: " + err.Error())
+	}
+	return nil
 }
 
 // run runs the command to its end, against the brokers behind the proxy.

@@ -25,7 +25,7 @@ func TestPageIsMadeOfResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if between(string(page), tables(found(t))) != string(page) {
+	if marks.Put(string(page), tables(found(t))) != string(page) {
 		t.Errorf("%s is not what %s gives: go run ./scripts/faults -write", pageFile, dataFile)
 	}
 }
@@ -85,13 +85,5 @@ func TestFaultsHaveNames(t *testing.T) {
 	}
 	if got := len(sharpest()); got != 9 {
 		t.Errorf("short form: got %d faults, want 9", got)
-	}
-}
-
-func TestBetween(t *testing.T) {
-	const page = "# Page\n\nbefore\n"
-	first := between(page, "one\n")
-	if got, want := between(first+"after\n", "two\n"), page+"\n"+begin+"two\n"+stop+"after\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+
+	"gtoffset/scripts/pages"
 )
 
 // Where the tables and what they are made from lie, from the root of the repository.
@@ -81,52 +80,22 @@ func (all soaks) with(s soak) soaks {
 }
 
 // load reads what has been found so far, nothing if there is no such file.
-func load(path string) (results, error) {
-	var r results
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	if err != nil {
-		return r, fmt.Errorf("read %s: %w", path, err)
-	}
-	return r, nil
-}
+func load(path string) (r results, err error) { return r, pages.Load(path, &r) }
 
 // write writes what has been found, and the page's tables. It runs in the root of the repository.
 func (r results) write() error {
-	text, err := json.MarshalIndent(r, "", " ")
+	if err := pages.Save(dataFile, r); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(pageFile)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(dataFile, append(text, '\n'), 0o644); err != nil {
-		return err
-	}
-	page, err := os.ReadFile(pageFile)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(pageFile, []byte(between(string(page), tables(r))), 0o644)
+	return os.WriteFile(pageFile, []byte(marks.Put(string(text), tables(r))), 0o644)
 }
 
-// The marks between which the tables stand.
-const (
-	begin = "<!-- faults: written by go run ./scripts/faults -write -->\n"
-	stop  = "<!-- /faults -->\n"
-)
-
-// between replaces what stands between the marks; without them it comes to the end.
-func between(page, tables string) string {
-	before, rest, found := strings.Cut(page, begin)
-	if !found {
-		return page + "\n" + begin + tables + stop
-	}
-	_, after, _ := strings.Cut(rest, stop)
-	return before + begin + tables + stop + after
-}
+// marks are what the tables stand between.
+var marks = pages.Marks{Begin: "<!-- faults: written by go run ./scripts/faults -write -->\n", End: "<!-- /faults -->\n"}
 
 // tables are the matrix, what the program said, and the soaks.
 func tables(r results) string {

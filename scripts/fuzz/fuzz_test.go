@@ -44,11 +44,11 @@ PASS
 }
 
 func TestBetween(t *testing.T) {
-	first := between("# Page\n", "| a |\n")
-	if want := "# Page\n\n" + begin + "| a |\n" + end; first != want {
+	first := marks.Put("# Page\n", "| a |\n")
+	if want := "# Page\n\n" + marks.Begin + "| a |\n" + marks.End; first != want {
 		t.Errorf("got %q, want %q", first, want)
 	}
-	if got, want := between(first+"more\n", "| b |\n"), "# Page\n\n"+begin+"| b |\n"+end+"more\n"; got != want {
+	if got, want := marks.Put(first+"more\n", "| b |\n"), "# Page\n\n"+marks.Begin+"| b |\n"+marks.End+"more\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -10,13 +10,11 @@ import (
 	"strings"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/scripts/pages"
 )
 
-// The marks between which the table stands.
-const (
-	begin = "<!-- fuzz: written by go run ./scripts/fuzz -write -->\n"
-	end   = "<!-- /fuzz -->\n"
-)
+// marks are what the table stands between.
+var marks = pages.Marks{Begin: "<!-- fuzz: written by go run ./scripts/fuzz -write -->\n", End: "<!-- /fuzz -->\n"}
 
 func total(results []result) (n int64) {
 	for _, r := range results {
@@ -92,17 +90,7 @@ func writeInto(page string, results []result, targets []target) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, rest, _ := strings.Cut(string(text), begin)
-	old, _, _ := strings.Cut(rest, end)
-	return os.WriteFile(page, []byte(between(string(text), table(merge(rowsIn(old), results, targets)))), 0o644)
-}
-
-// between replaces what stands between the marks.
-func between(text, table string) string {
-	before, rest, found := strings.Cut(text, begin)
-	if !found {
-		return text + "\n" + begin + table + end
-	}
-	_, after, _ := strings.Cut(rest, end)
-	return before + begin + table + end + after
+	_, rest, _ := strings.Cut(string(text), marks.Begin)
+	old, _, _ := strings.Cut(rest, marks.End)
+	return os.WriteFile(page, []byte(marks.Put(string(text), table(merge(rowsIn(old), results, targets)))), 0o644)
 }
