@@ -109,7 +109,9 @@ func onlyInstant(wall time.Time, in *time.Location, s string) (time.Time, error)
 }
 
 // looksLikeInstant tells a point in time from a length of time, where either may be given.
-func looksLikeInstant(s string) bool { return strings.ContainsAny(s, ":@") || strings.Count(s, "-") == 2 }
+func looksLikeInstant(s string) bool {
+	return strings.ContainsAny(s, ":@") || strings.Count(s, "-") == 2
+}
 
 // parseBack reads a duration that goes back from now: ISO 8601 as Kafka's --by-duration takes it, or days, hours, minutes and
 // seconds with their letters. It is never negative.
