@@ -2,6 +2,7 @@ package output
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/fatih/color"
 )
@@ -20,8 +21,16 @@ const (
 // paints holds what to write before and after a coloured cell, for each tone.
 type paints [toneBold + 1]struct{ on, off string }
 
-// newPaints makes colour objects that are told on or off by the stream; the library's globals look at stdout alone.
+// newPaints is what a stream with or without colour takes.
 func newPaints(on bool) *paints {
+	if !on {
+		return &paints{}
+	}
+	return colored()
+}
+
+// colored asks the library once. Its globals, which look at stdout alone, have no say.
+var colored = sync.OnceValue(func() *paints {
 	var p paints
 	for t, c := range map[tone]*color.Color{
 		toneRed:    color.New(color.FgRed),
@@ -29,14 +38,11 @@ func newPaints(on bool) *paints {
 		toneDim:    color.New(color.Faint),
 		toneBold:   color.New(color.Bold),
 	} {
-		c.DisableColor()
-		if on {
-			c.EnableColor()
-		}
+		c.EnableColor()
 		p[t].on, p[t].off, _ = strings.Cut(c.Sprint("|"), "|")
 	}
 	return &p
-}
+})
 
 // append is paint at the end of b.
 func (p *paints) append(b []byte, t tone, s string) []byte {

@@ -94,6 +94,9 @@ func (d Describe) text(s Stream, wide bool) error {
 // groupsAtOnce is how many groups are drawn before they are written.
 const groupsAtOnce = 64
 
+// lineBytes is what a line of a table takes, mostly.
+const lineBytes = 80
+
 // block is the text of one of several groups.
 type block struct {
 	text          []byte
@@ -106,6 +109,7 @@ func (d Describe) blocks(s Stream, groups []offsets.Group, wide bool) []block {
 	all := make([]block, len(groups))
 	offsets.Each(len(groups), func(i int) {
 		var text bytes.Buffer
+		text.Grow(1<<10 + lineBytes*len(groups[i].Rows))
 		s, b := s, &all[i]
 		s.W = &text
 		p := &printer{w: s.W, width: s.Width}
@@ -161,7 +165,7 @@ func (d Describe) fine(g offsets.Group, shown []offsets.Row) bool {
 func (d Describe) line(p *printer, s Stream, g offsets.Group) {
 	text := about(g)
 	if len(g.Rows) > 0 {
-		text += " · " + d.tally(g, g.Total(d.Snapshot.Origin.Cluster))
+		text += " · " + tally(g, g.Total(d.Snapshot.Origin.Cluster))
 	}
 	d.first(p, s, g, text)
 	if len(d.Snapshot.Groups) == 1 {

@@ -21,7 +21,7 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 	}
 	t := g.Total(d.Snapshot.Origin.Cluster)
 	p.printf("\n")
-	p.prose("  ", "%s · %s", d.tally(g, t), d.lags(g, t))
+	p.prose("  ", "%s · %s", tally(g, t), d.lags(g, t))
 	if settledAhead(g) {
 		p.prose("  ", "LAG counts the records that are not settled; some between START and END are, out of their order.")
 	}
@@ -49,32 +49,16 @@ func settledAhead(g offsets.Group) bool {
 }
 
 // tally counts the partitions and those that are ok, with what the table says of these in other words than ok.
-func (d Describe) tally(g offsets.Group, t offsets.Totals) string {
-	var unprocessed, never, expired, behind int
-	for i := range g.Rows {
-		j := offsets.JudgeRow(&g.Rows[i], d.Snapshot.Origin.Cluster, g.Store != nil)
-		if !j.Healthy() {
-			continue
-		}
-		n, ok := j.Unprocessed()
-		switch {
-		case j.Committed.Condition == offsets.NoEntry && g.Store != nil && j.Row.Stored.Presence == offsets.Present:
-			expired++
-		case j.Committed.Condition == offsets.NoEntry:
-			never++
-		case g.Store == nil || !ok:
-		case n > 0:
-			unprocessed++
-		case n < 0:
-			behind++
-		}
-	}
+func tally(g offsets.Group, t offsets.Totals) string {
 	text := offsets.Plural(t.Partitions, "partition") + ", " + offsets.Thousands(int64(t.Healthy)) + " ok"
 	var say []string
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{unprocessed, "with unprocessed records"}, {never, neverWord(g)}, {expired, "without a committed offset"}, {behind, "committed behind stored"}} {
+	}{
+		{t.WithUnprocessed, "with unprocessed records"}, {t.NeverCommitted, neverWord(g)}, {t.CommitExpired, "without a committed offset"},
+		{t.CommitBehind, "committed behind stored"},
+	} {
 		switch {
 		case k.n == 0:
 		case k.n == 1 && t.Healthy == 1:

@@ -300,7 +300,7 @@ func (v Watch) Line(g offsets.Group) string {
 	if g.Trouble != nil {
 		return text + "unknown: " + cleanText(g.Trouble.Reason)
 	}
-	text += v.tally(g, t) + ", " + strings.ReplaceAll(v.lags(g, t), " · ", ", ")
+	text += tally(g, t) + ", " + strings.ReplaceAll(v.lags(g, t), " · ", ", ")
 	if pace := paceWords(g.Pace()); pace != "" {
 		text += "; " + pace
 	}

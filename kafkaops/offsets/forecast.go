@@ -78,18 +78,19 @@ func Forecast(g Group, cluster string) []Outcome {
 			all = append(all, Outcome{From: from, Policy: policy})
 		}
 	}
-	same := make([]Outcome, len(places)) // of most partitions, in which no policy has a say
+	same := make([]Outcome, len(places)) // what is the same under each policy
+	for n, from := range places {
+		same[n].From = from
+	}
 	for i := range g.Rows {
 		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
-		for n, from := range places {
-			one := Outcome{From: from}
-			one.add(&j)
-			if !one.Decided() && one.Jumps == 0 {
-				same[n].plus(&one)
+		for n := range places {
+			left := same[n].count(&j)
+			if left.question == noQuestion {
 				continue
 			}
 			for k := range policies {
-				all[n*len(policies)+k].add(&j)
+				all[n*len(policies)+k].decide(&j.Row.Range, left)
 			}
 		}
 	}
@@ -99,10 +100,11 @@ func Forecast(g Group, cluster string) []Outcome {
 	return all
 }
 
-// plus adds what another outcome counts, of partitions in which no policy has a say.
+// plus adds what another outcome counts.
 func (o *Outcome) plus(a *Outcome) {
 	o.Expired, o.Unprocessed, o.Readable = o.Expired+a.Expired, o.Unprocessed+a.Unprocessed, o.Readable+a.Readable
 	o.Repeats, o.Reads = o.Repeats+a.Repeats, o.Reads+a.Reads
+	o.OutOfRange, o.WithoutOffset, o.Jumps = o.OutOfRange+a.OutOfRange, o.WithoutOffset+a.WithoutOffset, o.Jumps+a.Jumps
 	o.Waits, o.Uncounted, o.Unsure = o.Waits+a.Waits, o.Uncounted+a.Uncounted, o.Unsure+a.Unsure
 }
 
@@ -135,24 +137,43 @@ func (j *Judged) Forecast(all []Outcome) []Outcome {
 
 // add counts one partition in.
 func (o *Outcome) add(j *Judged) {
+	o.decide(&j.Row.Range, o.count(j))
+}
+
+// open is what of a partition is left to the policy.
+type open struct {
+	question        question
+	surely, perhaps int64 // up to where the job has processed it
+}
+
+type question int
+
+const (
+	noQuestion   question = iota // the consumer goes on at the offset
+	whetherAtAll                 // after a jump back
+	insteadOfLow                 // where to go on
+	where                        // to begin
+)
+
+// count counts what one partition comes to under any policy, and returns what is left to one.
+func (o *Outcome) count(j *Judged) open {
 	r := j.Row
 	e, s := j.at(o.From)
 	if r.Range.Gone() {
-		return // nothing is left there to read or to lose
+		return open{} // nothing is left there to read or to lose
 	}
 	if s.Condition == Unknown || !r.Range.Known() {
 		o.Uncounted++
-		return
+		return open{}
 	}
 	surely, perhaps, known := j.processed(o.From)
 	at := e.Offset // where reading begins, if the offset is good for it
 	if s.Stale {
 		if s.JumpsTo == None {
 			o.Waits++
-			return
+			return open{}
 		}
 		o.Jumps++
-		o.Stops = o.Stops || o.Policy == PolicyNone // the client says that the log was cut off, and leaves it to the job
 		at = s.JumpsTo
 		if !known {
 			perhaps = r.Range.clamp(e.Offset)
@@ -162,43 +183,54 @@ func (o *Outcome) add(j *Judged) {
 	case s.Condition == NoEntry:
 		o.WithoutOffset++
 		o.Expired += j.expired()
+		return open{where, surely, perhaps}
 	case s.Condition == Low:
 		o.OutOfRange++
 		o.Expired += s.Expired
 		if o.From == FromCommits && known { // of what has expired, the part that the store says was processed is not lost
 			o.Expired -= max(min(r.Stored.Offset, r.Range.Earliest)-e.Offset, 0)
 		}
+		return open{insteadOfLow, surely, perhaps}
 	case s.Condition == High && !s.Stale:
 		o.OutOfRange++
-	default:
-		at = r.Range.clamp(at)
-		o.Reads += max(r.Range.limit()-at, 0)
-		switch {
-		case s.Identity == Recreated || s.Foreign:
-			o.Readable += at - r.Range.Earliest // the number is another log's: what lies below it here was never read
-		case s.Stale:
-			o.Unprocessed += max(at-perhaps, 0)
-			o.Repeats += max(perhaps-at, 0)
-			if !known && j.store {
-				o.Unsure++
-			}
-		case o.From == FromStore || !j.store:
-		case !known:
-			o.Unsure++
-		default:
-			o.Unprocessed += max(at-surely, 0)
-			o.Repeats += max(perhaps-at, 0)
-		}
-		return
+		return open{where, surely, perhaps}
 	}
+	at = r.Range.clamp(at)
+	o.Reads += max(r.Range.limit()-at, 0)
 	switch {
-	case o.Policy == PolicyEarliest, o.Policy == PolicyApart && s.Condition == Low:
-		o.Reads += max(r.Range.limit()-r.Range.Earliest, 0)
-		o.Repeats += perhaps - r.Range.Earliest
-	case o.Policy == PolicyLatest:
-		o.Readable += max(r.Range.limit()-surely, 0)
-	case o.Policy == PolicyNone:
+	case s.Identity == Recreated || s.Foreign:
+		o.Readable += at - r.Range.Earliest // the number is another log's: what lies below it here was never read
+	case s.Stale:
+		o.Unprocessed += max(at-perhaps, 0)
+		o.Repeats += max(perhaps-at, 0)
+		if !known && j.store {
+			o.Unsure++
+		}
+	case o.From == FromStore || !j.store:
+	case !known:
+		o.Unsure++
+	default:
+		o.Unprocessed += max(at-surely, 0)
+		o.Repeats += max(perhaps-at, 0)
+	}
+	if s.Stale {
+		return open{question: whetherAtAll}
+	}
+	return open{}
+}
+
+// decide adds what the policy makes of what was left to it.
+func (o *Outcome) decide(r *Range, left open) {
+	switch {
+	case left.question == noQuestion:
+	case o.Policy == PolicyNone: // after a jump the client says that the log was cut off, and leaves it to the job
 		o.Stops = true
+	case left.question == whetherAtAll:
+	case o.Policy == PolicyEarliest, o.Policy == PolicyApart && left.question == insteadOfLow:
+		o.Reads += max(r.limit()-r.Earliest, 0)
+		o.Repeats += left.perhaps - r.Earliest
+	case o.Policy == PolicyLatest:
+		o.Readable += max(r.limit()-left.surely, 0)
 	}
 }
 
@@ -213,16 +245,18 @@ func (j *Judged) expired() int64 {
 	return 0
 }
 
-// noOffset is what a new group has everywhere.
-var noOffset = State{Condition: NoEntry, Identity: IdentityUnknown, Lag: None, Expired: None, Ahead: None, JumpsTo: None}
+// What a new group has everywhere.
+var (
+	noEntry  Entry
+	noOffset = State{Condition: NoEntry, Identity: IdentityUnknown, Lag: None, Expired: None, Ahead: None, JumpsTo: None}
+)
 
 // at is the entry from which a restart goes on, and what it is worth.
-func (j *Judged) at(from Place) (Entry, State) {
+func (j *Judged) at(from Place) (*Entry, *State) {
 	if from == FromNewGroup {
-		return Entry{}, noOffset
+		return &noEntry, &noOffset
 	}
-	e, s := j.on(from.Side())
-	return *e, *s
+	return j.on(from.Side())
 }
 
 // processed says, for a restart from the given place, up to where the job has surely and has perhaps processed the partition,
@@ -257,6 +291,9 @@ type Totals struct {
 	UnprocessedUncounted             int
 
 	Low, High, Gone, Unreadable, Recreated, Stale int // partitions with such an entry on either side
+
+	// Of the healthy ones, those of which there is more to say.
+	WithUnprocessed, NeverCommitted, CommitExpired, CommitBehind int
 }
 
 // Total sums up the group's rows.
@@ -266,15 +303,26 @@ func (g Group) Total(cluster string) Totals {
 		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
 		r, c, s := j.Row, &j.Committed, &j.Stored
 		t.Partitions++
-		if j.Healthy() {
-			t.Healthy++
-		}
 		count(&t.Lag, &t.LagUncounted, c.Lag)
 		count(&t.StoredLag, &t.StoredLagUncounted, s.Lag)
-		if n, ok := j.Unprocessed(); ok {
-			t.Unprocessed += max(n, 0)
+		unprocessed, ok := j.Unprocessed()
+		if ok {
+			t.Unprocessed += max(unprocessed, 0)
 		} else {
 			t.UnprocessedUncounted++
+		}
+		if j.Healthy() {
+			t.Healthy++
+			switch {
+			case c.Condition == NoEntry && g.Store != nil && r.Stored.Presence == Present:
+				t.CommitExpired++
+			case c.Condition == NoEntry:
+				t.NeverCommitted++
+			case unprocessed > 0 && g.Store != nil:
+				t.WithUnprocessed++
+			case unprocessed < 0 && g.Store != nil:
+				t.CommitBehind++
+			}
 		}
 		either := func(c1, c2 bool) int {
 			if c1 || c2 {
