@@ -95,7 +95,8 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	var unknown []string
 	for _, grp := range shot.Groups {
-		for _, r := range grp.Rows {
+		for i := range grp.Rows {
+			r := &grp.Rows[i]
 			if r.Range.Gone() && sc.named(r.Topic) && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
 				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
 			}
@@ -159,7 +160,8 @@ func (g *global) brokenRows(shot offsets.Snapshot) error {
 	var hint string
 	var details []output.ErrorDetail
 	for _, grp := range shot.Groups {
-		for _, r := range grp.Rows {
+		for i := range grp.Rows {
+			r := &grp.Rows[i]
 			all++
 			reason := ""
 			switch {

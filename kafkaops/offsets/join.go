@@ -80,8 +80,22 @@ func Holds(selections []Selection, k Key) bool {
 // Join puts what both sides and the cluster say into the group's rows: every partition of every topic that has a commit, an
 // entry or an assignment, or that is selected by name, as far as the selections hold it.
 func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, selections []Selection) Group {
-	parts := map[string][]int32{} // of each topic that is concerned, those that are named, in any order and more than once
-	add := func(k Key) { parts[k.Topic] = append(parts[k.Topic], k.Partition) }
+	beyond := map[string][]int32{} // of each topic that is concerned, the partitions that are named and do not exist, in any order and more than once
+	concern := func(topic string) {
+		if _, known := beyond[topic]; !known {
+			beyond[topic] = nil
+		}
+	}
+	topic, there := "", int32(-1) // the topic that came last, and how many partitions it has
+	add := func(k Key) {
+		if k.Topic != topic || there < 0 {
+			topic, there = k.Topic, int32(len(topics[k.Topic].Ranges))
+			concern(topic)
+		}
+		if k.Partition < 0 || k.Partition >= there {
+			beyond[topic] = append(beyond[topic], k.Partition)
+		}
+	}
 	for _, m := range []map[Key]Entry{commits, entries} {
 		for k := range m {
 			add(k)
@@ -100,40 +114,49 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 	if g.Store != nil {
 		for _, t := range g.Store.Topics {
 			if t.Presence != Absent {
-				parts[t.Topic] = slices.Grow(parts[t.Topic], 1)
+				concern(t.Topic)
 			}
 		}
 	}
 	for _, s := range selections {
-		parts[s.Topic] = append(parts[s.Topic], s.Partitions...)
+		concern(s.Topic)
+		for _, p := range s.Partitions {
+			add(Key{s.Topic, p})
+		}
 	}
 	total := 0
-	for name, named := range parts {
-		n := int32(len(topics[name].Ranges))
-		all := make([]int32, 0, n)
-		for p := range n {
-			all = append(all, p)
-		}
-		for _, p := range named {
-			if p < 0 || p >= n { // not among all that there are
-				all = append(all, p)
-			}
-		}
-		slices.Sort(all)
-		parts[name] = slices.Compact(all)
-		total += len(parts[name])
+	for name, more := range beyond {
+		total += len(topics[name].Ranges) + len(more)
 	}
 	g.Rows = make([]Row, 0, total)
-	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		for _, p := range parts[name] {
-			if k := (Key{name, p}); Holds(selections, k) {
-				g.Rows = append(g.Rows, Row{
-					Key: k, Range: topics[name].Range(p), Committed: g.commit(commits, k), Stored: g.entry(entries, k), Owner: owner[k], Shared: g.shared(k),
-				})
+	for _, name := range slices.Sorted(maps.Keys(beyond)) {
+		t := topics[name]
+		for _, p := range numbers(len(t.Ranges), beyond[name]) {
+			k := Key{name, p}
+			if !Holds(selections, k) {
+				continue
 			}
+			g.Rows = g.Rows[:len(g.Rows)+1]
+			r := &g.Rows[len(g.Rows)-1] // rows are large: filled in where they stand
+			r.Key, r.Range, r.Committed, r.Stored = k, t.Range(p), g.commit(commits, k), g.entry(entries, k)
+			r.Owner, r.Shared = owner[k], g.shared(k)
 		}
 	}
 	return g
+}
+
+// numbers lists those below n, and more, sorted and each once.
+func numbers(n int, more []int32) []int32 {
+	all := make([]int32, 0, n+len(more))
+	for p := range int32(n) {
+		all = append(all, p)
+	}
+	if len(more) == 0 {
+		return all
+	}
+	all = append(all, more...)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // shared is how far a share group is in a partition; nil for other groups.
@@ -180,7 +203,12 @@ func (t Trouble) entry() Entry {
 // Topics lists, sorted, the topics of which a look at these groups needs the ranges.
 func Topics(commits, entries map[Key]Entry, g Group, selections []Selection) []string {
 	names := map[string]bool{}
+	last := "" // mostly it is the same again
 	add := func(topic string) {
+		if topic == last {
+			return
+		}
+		last = topic
 		if len(selections) == 0 || slices.ContainsFunc(selections, func(s Selection) bool { return s.Topic == topic }) {
 			names[topic] = true
 		}

@@ -51,7 +51,7 @@ func (s Side) Other() Side {
 }
 
 // Presence says whether an Entry holds an offset, and if not, why not. Only Absent can mean a first run.
-type Presence int
+type Presence uint8
 
 // The zero value is Absent, so an Entry that nobody filled in never reads as offset 0.
 const (
@@ -67,15 +67,15 @@ const (
 // Entry is what one side says about one partition.
 type Entry struct {
 	Presence Presence
+	Whole    bool   // its place was proven complete, so an entry that is not in it was never written
+	Epoch    int32  // leader epoch recorded with it, None if there is none
 	Reason   string // why, when neither Present nor Absent
 
 	Offset   int64     // next record to read; meaningful only when Present
-	Epoch    int32     // leader epoch recorded with it, None if there is none
 	Metadata string    // the commit's metadata
 	TopicID  string    // topic id recorded with it, as Kafka prints it; "" if none
 	Cluster  string    // cluster id recorded with it; "" if none
 	Saved    time.Time // when it was recorded; zero if not known
-	Whole    bool      // its place was proven complete, so an entry that is not in it was never written
 	EpochEnd *EpochEnd // where Epoch ended; nil if nobody asked, as nothing depends on it
 }
 
@@ -86,7 +86,7 @@ func At(offset int64) Entry { return Entry{Presence: Present, Offset: offset, Ep
 func (e Entry) Problem() bool { return e.Presence != Present && e.Presence != Absent }
 
 // RangeState says what is known of a partition's log.
-type RangeState int
+type RangeState uint8
 
 // The zero value is RangeUnknown.
 const (
@@ -99,9 +99,9 @@ const (
 // Range is what the cluster has of one partition.
 type Range struct {
 	State  RangeState
-	Reason string // why, when RangeUnknown
 	Denied bool   // RangeUnknown because a right is missing
 	Away   bool   // RangeUnknown because no broker answered
+	Reason string // why, when RangeUnknown
 
 	Earliest int64  // first offset that can still be read
 	End      int64  // next offset to be written (high watermark)
