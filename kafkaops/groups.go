@@ -295,7 +295,7 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 			got[id] = new(answers)
 		}
 		err := r.ask(ctx, node, part, got, "")
-		for _, kind := range []offsets.GroupType{offsets.Share, offsets.Streams} {
+		for _, kind := range []offsets.GroupType{offsets.Consumer, offsets.Share, offsets.Streams} {
 			left := slices.DeleteFunc(slices.Clone(part), func(id string) bool {
 				a := got[id]
 				return a.classic == nil || a.named() || !slices.Contains(a.others, kind)
@@ -327,15 +327,23 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 	return again
 }
 
+// fewGroups is up to how many groups of unknown type are asked for as classic and as consumer groups at once, which saves a round
+// trip; of more, most are of one type, and what the brokers do for the other costs more.
+const fewGroups = 8
+
 // ask runs one exchange with a coordinator and sorts the answers by group: commits and what is likely to fit, or one newer kind only.
 func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[string]*answers, only offsets.GroupType) error {
 	first := only == ""
+	later := len(ids) > fewGroups
 	fetches := 0
 	var others []offsets.GroupType
 	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
 		var all []kmsg.Request
 		if first {
 			others = nil
+			if later && v.Has(wire.ConsumerGroupDescribe) {
+				others = append(others, offsets.Consumer)
+			}
 			if v.Has(wire.ShareGroupDescribe) {
 				others = append(others, offsets.Share)
 			}
@@ -362,6 +370,10 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 			kinds[t] = append(kinds[t], id)
 		}
 		unknown := kinds[offsets.TypeUnknown]
+		either := unknown
+		if later {
+			either = nil
+		}
 		add := func(q kmsg.Request, set func([]string), ids []string) error {
 			if len(ids) == 0 || !v.Has(q.Key()) {
 				return nil
@@ -374,7 +386,7 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 		sg, st := kmsg.NewPtrShareGroupDescribeRequest(), kmsg.NewPtrStreamsGroupDescribeRequest()
 		return all, errors.Join(
 			add(dg, func(ids []string) { dg.Groups = ids }, append(slices.Clone(kinds[offsets.Classic]), unknown...)),
-			add(cg, func(ids []string) { cg.Groups = ids }, append(slices.Clone(kinds[offsets.Consumer]), unknown...)),
+			add(cg, func(ids []string) { cg.Groups = ids }, append(slices.Clone(kinds[offsets.Consumer]), either...)),
 			add(sg, func(ids []string) { sg.GroupIDs = ids }, kinds[offsets.Share]),
 			add(st, func(ids []string) { st.Groups = ids }, kinds[offsets.Streams]))
 	})
