@@ -15,7 +15,7 @@ const gaugeState = 40
 func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
 	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates, sums: d.sums, share: g.Type == offsets.Share}
-	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows)), many: len(d.Snapshot.Groups) > 1}
+	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows)), bare: true}
 	state := slices.IndexFunc(grid.Columns, func(c Column) bool { return c.Name == "STATE" })
 	grid.toned, grid.tones = state, nil
 	if s.Color {
