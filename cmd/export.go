@@ -107,7 +107,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		}
 	}
 	if losses := doc.Losses(format); len(losses) > 0 {
-		g.note("%s cannot hold all; left out: %s", format, strings.Join(losses, "; "))
+		g.note("left out, as the format %s has no place for it: %s", format, strings.Join(losses, "; "))
 	}
 	if format == exchange.File && o.target != "" {
 		err = g.exportFolder(ctx, o.target, doc)
