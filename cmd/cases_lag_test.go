@@ -2,7 +2,6 @@ package cmd_test
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -62,14 +61,7 @@ func TestCasesLag(t *testing.T) {
 	t.Run("LAG-3", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 1030}).commit("billing", "orders", 1030)
-		var late atomic.Bool
-		w.b.Rewrite(kmsg.ListOffsets.Int16(), func(_ int32, r kmsg.Response) bool {
-			p := &r.(*kmsg.ListOffsetsResponse).Topics[0].Partitions[0]
-			if p.Offset > 0 && !late.Swap(true) {
-				p.Offset = 1000
-			}
-			return true
-		})
+		again := w.stale(1000)
 		w.b.Reset()
 		r := w.run("describe", "-g", "billing").exits(0)
 		same(t, "line", r.line("orders", 0), "orders 0 0 1030 1030 0 ok")
@@ -85,7 +77,7 @@ func TestCasesLag(t *testing.T) {
 		if fetched < 0 || listed < fetched {
 			t.Errorf("commits were read at %d, ends at %d", fetched, listed)
 		}
-		late.Store(false)
+		again()
 		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("Nothing to do")
 	})
 	t.Run("LAG-4", func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,19 @@ func (w *world) hide(topic string, from int32) {
 		}
 		return true
 	})
+}
+
+// stale lets the first answer about an end be an older one, as of a follower that has just become leader. again does so once more.
+func (w *world) stale(end int64) (again func()) {
+	var told atomic.Bool
+	w.b.Rewrite(kmsg.ListOffsets.Int16(), func(_ int32, r kmsg.Response) bool {
+		p := &r.(*kmsg.ListOffsetsResponse).Topics[0].Partitions[0]
+		if p.Offset > 0 && !told.Swap(true) {
+			p.Offset = end
+		}
+		return true
+	})
+	return func() { told.Store(false) }
 }
 
 // writes is how many times offsets were committed over the wire, or commits removed.

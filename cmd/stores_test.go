@@ -54,6 +54,30 @@ func TestStoreAddresses(t *testing.T) {
 	same(t, "requests", w.b.Count(), 0)
 }
 
+// Every folder that has a kind of store is in the list of them.
+func TestStoresAreListed(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("stores.go")
+	must(t, err)
+	files, err := filepath.Glob("../offsetfile/*/*.go")
+	must(t, err)
+	kinds := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		if !strings.Contains(string(text), "\nfunc Kind() offsetfile.Kind {\n") {
+			continue
+		}
+		kinds++
+		if line := filepath.Base(filepath.Dir(file)) + ".Kind(),"; !strings.Contains(string(list), line) {
+			t.Errorf("stores.go lacks %s", line)
+		}
+	}
+	if kinds < 6 {
+		t.Errorf("got %d kinds of store, want all", kinds)
+	}
+}
+
 // The help names what there is, and docs/stores.md all of it.
 func TestHelpOfStores(t *testing.T) {
 	t.Parallel()
@@ -119,7 +143,7 @@ func TestCheckpoint(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(ck, name), []byte(text), 0o644))
 	}
 	url := "spark:" + ck
-	// STO-10: what is missing, what counts, and what is written.
+	// STO-10: what is missing, what counts, and what is written. STO-13: checksums are not looked at.
 	w.run("describe", "-g", "billing", "-s", url).exits(0).prints("58 are missing", "the newest batch is 59, the last committed is 57")
 	same(t, "startingOffsets", strings.TrimSpace(w.run("export", "-g", "billing", "-s", url, "--stored", "-o", "spark").exits(0).out), `{"orders":{"0":600,"1":800}}`)
 	w.run("reset", "-g", "billing", "--all-topics", "-s", url, "--committed", "--to-stored", "--execute").exits(0).prints("2 of 2 verified")

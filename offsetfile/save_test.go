@@ -434,6 +434,7 @@ func TestLockFileIsLink(t *testing.T) {
 	}
 }
 
+// FWR-7: a file system without locks, as some of NFS are, is told from a lock that is taken; a save goes on and says so.
 func TestUnsupportedLock(t *testing.T) {
 	for _, err := range []error{syscall.ENOTSUP, syscall.ENOLCK, syscall.ENOSYS} {
 		if !unsupportedLock(fmt.Errorf("flock: %w", err)) {

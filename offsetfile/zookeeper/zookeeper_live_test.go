@@ -55,7 +55,7 @@ func results(changes []offsets.Change) string {
 	return strings.Join(all, " ")
 }
 
-// What nodes can be, apart from a number.
+// What nodes can be, apart from a number. STO-5: a group can be registered without offsets.
 func TestNodes(t *testing.T) {
 	z := start(t)
 	z.put(t, "/kafka/consumers/billing/offsets/orders/0", "41")
@@ -189,7 +189,7 @@ func topicOf(t testing.TB, s offsetfile.Store, group string) offsets.StoredTopic
 	return topic
 }
 
-// The chroot is in no way guessed, but what would be right is said.
+// STO-3: the chroot is in no way guessed, but what would be right is said.
 func TestWrongChroot(t *testing.T) {
 	z := start(t)
 	z.put(t, "/kafka/consumers/billing/offsets/orders/0", "41")

@@ -129,7 +129,7 @@ func TestZooKeeperOldConsumer(t *testing.T) {
 		}
 	}
 
-	// Out of ZooKeeper, into Kafka.
+	// STO-6: out of ZooKeeper, into Kafka.
 	run("reset", "-g", "billing", "--all-topics", "-s", url, "--committed", "--to-stored", "--create", "--execute").exits(0).prints("2 of 2 verified")
 	committed, err := k.Committed(ctx, "billing")
 	must(t, err)
