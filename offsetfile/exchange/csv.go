@@ -11,6 +11,16 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// CSV is our own, with a header line.
+const CSV Format = "csv"
+
+func ourCSV() format {
+	return format{
+		name: CSV, words: "CSV of gtoffset", holds: holds{none: true, metadata: true, epochs: true},
+		text: (*reading).readCSV, write: Document.writeCSV,
+	}
+}
+
 // header is the first line of our own CSV.
 var header = []string{"group", "topic", "partition", "offset", "epoch", "metadata"}
 
@@ -190,20 +200,20 @@ func sameHeader(cells []cell, want []string) (string, bool) {
 	return strings.Join(found, ","), slices.Equal(found, want)
 }
 
-func (r *reading) readCSV() {
+func (r *reading) readCSV() error {
 	s := newCSVScanner(r.text)
 	first := true
 	for {
 		ok, why := s.scan()
 		switch {
 		case !ok:
-			return
+			return nil
 		case why != "":
 			r.bad(s.line, "", "%s", why)
 		case first:
 			if found, same := sameHeader(s.cells, header); !same {
 				r.bad(s.line, "", "the header is %s, want %s", clip(found), strings.Join(header, ","))
-				return
+				return nil
 			}
 		case len(s.cells) != len(header):
 			r.bad(s.line, "", "%d columns, want %d", len(s.cells), len(header))
@@ -260,7 +270,7 @@ func (r *reading) cellName(c cell, what string, check func(name, why string)) st
 	return r.name(c.text)
 }
 
-func (d Document) writeCSV(w io.Writer) error {
+func (d Document) writeCSV(w io.Writer, _ WriteOptions) error {
 	if err := d.oneSided(CSV); err != nil {
 		return err
 	}

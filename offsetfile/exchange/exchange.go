@@ -21,54 +21,78 @@ import (
 // Format is a value of --as, and of -o where it can be written.
 type Format string
 
-// The formats.
-const (
-	JSON     Format = "json"      // gtoffset.offsets/1 or gtoffset.plan/1
-	YAML     Format = "yaml"      // the same documents
-	CSV      Format = "csv"       // our own, with a header line
-	KafkaCSV Format = "kafka-csv" // of Kafka's own reset tool
-	Spark    Format = "spark"     // startingOffsets of a Spark source
-	File     Format = "gtoffset"  // one gtoffset file
-	RPK      Format = "rpk"       // TOPIC PARTITION OFFSET
-	Yelp     Format = "yelp"      // groupid and offsets
-	KCL      Format = "kcl"       // a list of topic, partition and offset
-	Ranges   Format = "ranges"    // topic partition from until
-)
+// format is all that there is to know of one: its file has it.
+type format struct {
+	name  Format
+	words string // what it is, for people
+	holds holds
+
+	// How it is known, one of these; but CSV, which is told by its columns.
+	begins  func(text string) bool // a text of which the beginning says enough
+	shape   func(*tree) bool       // an object or a list
+	columns int                    // lines of so many columns, of which the last two are numbers
+
+	// How it is read: as a text, or as what JSON says. What YAML says is read as what JSON says, once it is parsed.
+	text func(*reading) error
+	tree func(*reading, *tree) error
+
+	write func(Document, io.Writer, WriteOptions) error // nil: it is only read
+}
+
+// holds is what a format has a place for, beside topic, partition and offset.
+type holds struct {
+	all      bool   // and for backups and plans
+	none     bool   // a partition without an offset
+	instead  string // of what there is no place for: more to say
+	metadata bool
+	epochs   bool
+	origin   bool // cluster, topic ids, time
+}
+
+// formats lists them all, in the order in which they are tried. A new one is a file, and a line here.
+func formats() []format {
+	return []format{
+		ourJSON(),
+		ourYAML(),
+		ourCSV(),
+		kafkaCSV(),
+		spark(),
+		file(),
+		rpk(),
+		yelp(),
+		kcl(),
+		ranges(),
+	}
+}
+
+// as is what there is to know of a format; of one that is not known, its name alone.
+func (f Format) as() format {
+	for _, is := range formats() {
+		if is.name == f {
+			return is
+		}
+	}
+	return format{name: f, words: string(f)}
+}
 
 // Formats lists all that can be read.
-func Formats() []Format {
-	return []Format{JSON, YAML, CSV, KafkaCSV, Spark, File, RPK, Yelp, KCL, Ranges}
-}
+func Formats() []Format { return named(func(format) bool { return true }) }
 
 // Writable lists those that can be written too.
-func Writable() []Format { return []Format{JSON, YAML, CSV, KafkaCSV, Spark, File} }
+func Writable() []Format { return named(func(f format) bool { return f.write != nil }) }
+
+func named(want func(format) bool) []Format {
+	var names []Format
+	for _, f := range formats() {
+		if want(f) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
 
 // Words says what a format is, for people.
-func (f Format) Words() string {
-	switch f {
-	case JSON:
-		return "a document of gtoffset in JSON"
-	case YAML:
-		return "a document of gtoffset in YAML"
-	case CSV:
-		return "CSV of gtoffset"
-	case KafkaCSV:
-		return "CSV of Kafka's reset tool"
-	case Spark:
-		return "Spark's startingOffsets"
-	case File:
-		return "a gtoffset file"
-	case RPK:
-		return "rpk's lines of topic, partition and offset"
-	case Yelp:
-		return "JSON of Yelp's offset_save"
-	case KCL:
-		return "kcl's JSON list"
-	case Ranges:
-		return "lines of topic, partition, from and until"
-	}
-	return string(f)
-}
+func (f Format) Words() string { return f.as().words }
 
 // Kind says what a document is for.
 type Kind string
@@ -207,24 +231,14 @@ type WriteOptions struct {
 // Write writes the document, which must be sorted. What the format has no place for is left out, and Losses tells it
 // beforehand; where that would leave a document that means something else, the error is a *CannotHoldError.
 func (d Document) Write(w io.Writer, f Format, o WriteOptions) error {
-	if d.Kind != Export && f != JSON && f != YAML {
+	is := f.as()
+	switch {
+	case d.Kind != Export && !is.holds.all:
 		return &CannotHoldError{f, "a " + string(d.Kind)}
+	case is.write == nil:
+		return &CannotHoldError{f, "anything: it can be read only"}
 	}
-	switch f {
-	case JSON:
-		return d.writeTree(&jsonWriter{w: w})
-	case YAML:
-		return d.writeTree(&yamlWriter{w: w})
-	case CSV:
-		return d.writeCSV(w)
-	case KafkaCSV:
-		return d.writeKafkaCSV(w, o.GroupColumn)
-	case Spark:
-		return d.writeSpark(w)
-	case File:
-		return d.writeFile(w)
-	}
-	return &CannotHoldError{f, "anything: it can be read only"}
+	return is.write(d, w, o)
 }
 
 func (d Document) writeTree(w treeWriter) error {
@@ -241,7 +255,8 @@ func PlanOf(p offsets.Plan) Document {
 
 // Losses says, in words, what of this document a format has no place for.
 func (d Document) Losses(f Format) []string {
-	if f == JSON || f == YAML {
+	holds := f.as().holds
+	if holds.all {
 		return nil
 	}
 	var none, epochs, metadata, ids, types, empty int
@@ -273,18 +288,16 @@ func (d Document) Losses(f Format) []string {
 			lost = append(lost, before+offsets.Plural(n, noun)+after)
 		}
 	}
-	if f != CSV {
-		after := " without an offset"
-		if f == Spark {
-			after += " (startingOffsets wants one for each: -2 is its earliest, -1 its latest)"
-		}
-		add("", none, "partition", after)
-		add("the metadata of ", metadata, "commit", "")
-		if f != File {
-			add("the leader epoch of ", epochs, "commit", "")
-		}
+	if !holds.none {
+		add("", none, "partition", " without an offset"+holds.instead)
 	}
-	if f != File {
+	if !holds.metadata {
+		add("the metadata of ", metadata, "commit", "")
+	}
+	if !holds.epochs {
+		add("the leader epoch of ", epochs, "commit", "")
+	}
+	if !holds.origin {
 		add("the topic id of ", ids, "partition", "")
 		if d.Origin.Cluster != "" {
 			lost = append(lost, "the cluster id")
@@ -294,7 +307,7 @@ func (d Document) Losses(f Format) []string {
 		}
 	}
 	add("the type of ", types, "group", "")
-	if f != File {
+	if !holds.origin {
 		add("", empty, "group", " without an offset")
 	}
 	return lost

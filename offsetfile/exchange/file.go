@@ -11,6 +11,24 @@ import (
 	"gtoffset/offsetfile"
 )
 
+// File is one gtoffset file.
+const File Format = "gtoffset"
+
+func file() format {
+	return format{
+		name: File, words: "a gtoffset file", holds: holds{epochs: true, origin: true},
+		begins: offsetfileBegins, columns: 2,
+		text: (*reading).readFile, write: Document.writeFile,
+	}
+}
+
+// offsetfileBegins reports whether a text has the first line of a gtoffset file, of any version.
+func offsetfileBegins(text string) bool {
+	first := string(offsetfile.New("g", "t").Bytes())
+	first = first[:strings.LastIndexByte(first[:strings.IndexByte(first, '\n')], ' ')+1] // without the version
+	return strings.HasPrefix(text, first)
+}
+
 // readFile reads one gtoffset file. That it is whole is for offsetfile to say.
 func (r *reading) readFile() error {
 	doc, err := offsetfile.Parse([]byte(r.text))
@@ -101,7 +119,7 @@ func markerHint(text string, number int) string {
 }
 
 // writeFile writes the one topic of one group as a gtoffset file. Partitions without an offset have no line.
-func (d Document) writeFile(w io.Writer) error {
+func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
 	group, err := d.single(File)
 	if err != nil {
 		return err

@@ -13,6 +13,18 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// JSON is a document of this program: gtoffset.offsets/1 or gtoffset.plan/1.
+const JSON Format = "json"
+
+func ourJSON() format {
+	return format{
+		name: JSON, words: "a document of gtoffset in JSON", holds: holds{all: true},
+		shape: func(t *tree) bool { return t.hasText("schema") },
+		tree:  (*reading).readOurs,
+		write: func(d Document, w io.Writer, _ WriteOptions) error { return d.writeTree(&jsonWriter{w: w}) },
+	}
+}
+
 // The schemas that can be read.
 const (
 	OffsetsSchema = "gtoffset.offsets/1"

@@ -10,6 +10,13 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// KafkaCSV is what Kafka's own reset tool reads and prints.
+const KafkaCSV Format = "kafka-csv"
+
+func kafkaCSV() format {
+	return format{name: KafkaCSV, words: "CSV of Kafka's reset tool", text: (*reading).readKafkaCSV, write: Document.writeKafkaCSV}
+}
+
 // The columns of Kafka's reset tool. It writes no header, and takes none.
 var (
 	kafkaColumns      = header[1:4]
@@ -84,11 +91,11 @@ func (r *reading) kafkaRow(line int, cells []cell) {
 }
 
 // writeKafkaCSV writes what kafka-consumer-groups --from-file takes.
-func (d Document) writeKafkaCSV(w io.Writer, groups bool) error {
+func (d Document) writeKafkaCSV(w io.Writer, o WriteOptions) error {
 	if err := d.oneSided(KafkaCSV); err != nil {
 		return err
 	}
-	groups = groups || len(d.Groups) != 1
+	groups := o.GroupColumn || len(d.Groups) != 1
 	out := &csvWriter{w: w, format: KafkaCSV}
 	for i := range d.Rows {
 		r := &d.Rows[i]

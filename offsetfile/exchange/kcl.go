@@ -6,6 +6,26 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// KCL is a list of objects with topic, partition and offset.
+const KCL Format = "kcl"
+
+func kcl() format {
+	return format{name: KCL, words: "kcl's JSON list", shape: (*tree).listsObjects, tree: (*reading).readKCL}
+}
+
+// listsObjects reports whether this is a list of nothing else.
+func (t *tree) listsObjects() bool {
+	if t.nodes[0].kind != kindArray {
+		return false
+	}
+	for i := range t.items(0) {
+		if t.nodes[i].kind != kindObject {
+			return false
+		}
+	}
+	return true
+}
+
 // readKCL reads [{"topic":"t","partition":0,"offset":42}].
 func (r *reading) readKCL(t *tree) error {
 	group, err := r.theGroup()

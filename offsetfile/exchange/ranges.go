@@ -1,5 +1,12 @@
 package exchange
 
+// Ranges is lines of topic, partition, from and until.
+const Ranges Format = "ranges"
+
+func ranges() format {
+	return format{name: Ranges, words: "lines of topic, partition, from and until", columns: 4, text: (*reading).readRanges}
+}
+
 // readRanges reads lines of topic, partition, from and until, as jobs log the range of a batch. A job that has processed the
 // batch goes on at until; one that has not, at from. Nobody but the operator knows which.
 func (r *reading) readRanges() error {

@@ -51,20 +51,20 @@ func read(text string, o Options) (Document, error) {
 	}
 	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}}
 	r.doc.Kind = Export
-	take := r.readText
-	if first := text[len(text)-len(strings.TrimLeft(text, " \t\r\n")):]; o.As == "" && (first[0] == '{' || first[0] == '[') && !looksKafkaCSV(first) {
+	as, take := o.As.as(), r.readText
+	if o.As == "" && looksTree(text) || as.tree != nil && as.text == nil {
 		take = r.readTree
-	}
-	switch o.As {
-	case JSON, Yelp, KCL, Spark:
-		take = r.readTree
-	case YAML:
-		take = r.readYAML
 	}
 	if err := take(); err != nil {
 		return Document{}, err
 	}
 	return r.finish()
+}
+
+// looksTree reports whether a text begins as JSON does.
+func looksTree(text string) bool {
+	first := strings.TrimLeft(text, " \t\r\n")
+	return (first[0] == '{' || first[0] == '[') && !looksKafkaCSV(first)
 }
 
 // decode returns the text without a byte-order mark, or says why it is none.

@@ -6,6 +6,13 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// RPK is lines of topic, partition and offset.
+const RPK Format = "rpk"
+
+func rpk() format {
+	return format{name: RPK, words: "rpk's lines of topic, partition and offset", columns: 3, text: (*reading).readRPK}
+}
+
 // readRPK reads lines of topic, partition and offset, as rpk group seek --to-file takes them.
 func (r *reading) readRPK() error {
 	group, err := r.theGroup()

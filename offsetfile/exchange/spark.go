@@ -7,6 +7,30 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// Spark is the startingOffsets of a Spark source.
+const Spark Format = "spark"
+
+func spark() format {
+	return format{
+		name: Spark, words: "Spark's startingOffsets",
+		holds: holds{instead: " (startingOffsets wants one for each: -2 is its earliest, -1 its latest)"},
+		shape: (*tree).nested, tree: (*reading).readSpark, write: Document.writeSpark,
+	}
+}
+
+// nested reports whether each member of an object is an object.
+func (t *tree) nested() bool {
+	if t.nodes[0].kind != kindObject {
+		return false
+	}
+	for _, v := range t.members(0) {
+		if t.nodes[v].kind != kindObject {
+			return false
+		}
+	}
+	return true
+}
+
 // readSpark reads {"topic":{"0":42}}, the startingOffsets of a Spark source. Its numbers are the next to be read.
 func (r *reading) readSpark(t *tree) error {
 	group, err := r.theGroup()
@@ -26,7 +50,7 @@ func (r *reading) readSpark(t *tree) error {
 }
 
 // writeSpark writes startingOffsets on one line, as an option of a query takes them.
-func (d Document) writeSpark(w io.Writer) error {
+func (d Document) writeSpark(w io.Writer, _ WriteOptions) error {
 	if _, err := d.single(Spark); err != nil {
 		return err
 	}

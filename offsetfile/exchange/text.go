@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"gtoffset/offsetfile"
 )
 
 // lines yields the lines of a text without their ends: LF, CRLF, or CR where there is no LF at all.
@@ -37,23 +35,10 @@ func (r *reading) readText() error {
 		}
 	}
 	r.format = f
-	switch f {
-	case YAML:
-		return r.readYAML()
-	case CSV:
-		r.readCSV()
-	case KafkaCSV:
-		return r.readKafkaCSV()
-	case RPK:
-		return r.readRPK()
-	case Ranges:
-		return r.readRanges()
-	case File:
-		return r.readFile()
-	default:
-		return &UnknownError{fmt.Sprintf("%q is no format that can be read", f)}
+	if read := f.as().text; read != nil {
+		return read(r)
 	}
-	return nil
+	return &UnknownError{fmt.Sprintf("%q is no format that can be read", f)}
 }
 
 // columns splits a line at blanks. Columns of the form key=value behind the second belong to a gtoffset file and do not count.
@@ -67,11 +52,10 @@ func columns(line string) []string {
 
 // recognise finds the format of a text that is not JSON. Bad lines do not matter as long as most are good.
 func recognise(text string) (Format, error) {
-	if offsetfileBegins(text) {
-		return File, nil
-	}
-	if looksYAML(text) {
-		return YAML, nil
+	for _, f := range formats() {
+		if f.begins != nil && f.begins(text) {
+			return f.name, nil
+		}
 	}
 	if sources, found := checkpoint(text); found {
 		return "", &UnknownError{fmt.Sprintf("an offsets file of a Spark checkpoint (%d source lines); name the checkpoint's folder as a store, "+
@@ -110,36 +94,26 @@ func recognise(text string) (Format, error) {
 		return "", &UnknownError{"the columns are separated by semicolons; commas are wanted"}
 	case blanks == 0:
 		return "", &UnknownError{"neither JSON, nor YAML of gtoffset, nor CSV, nor lines of numbers as one of the formats has them"}
-	case by[4] > by[3] && by[4] > by[2]:
-		return Ranges, nil
-	case by[2] > by[3] && by[2] > by[4]:
-		return File, nil
-	case by[3] > by[2] && by[3] > by[4] && numeric < by[3]:
-		return RPK, nil
-	case by[3] > by[2] && by[3] > by[4]:
-		return "", &AmbiguousError{[]Format{RPK, File}, "each line has three columns, of which the first is a number too"}
 	}
-	doubt := &AmbiguousError{Why: "its lines have different numbers of columns"}
-	most := max(by[2], by[3], by[4])
-	for n, f := range map[int]Format{2: File, 3: RPK, 4: Ranges} {
-		if by[n] == most {
-			doubt.Formats = append(doubt.Formats, f)
+	var fit []Format
+	for _, f := range formats() {
+		if f.columns > 0 && by[f.columns] == max(by[2], by[3], by[4]) {
+			fit = append(fit, f.name)
 		}
 	}
-	slices.Sort(doubt.Formats)
-	return "", doubt
+	slices.Sort(fit)
+	switch {
+	case len(fit) > 1:
+		return "", &AmbiguousError{fit, "its lines have different numbers of columns"}
+	case fit[0] == RPK && numeric == by[3]:
+		return "", &AmbiguousError{[]Format{RPK, File}, "each line has three columns, of which the first is a number too"}
+	}
+	return fit[0], nil
 }
 
 func isNumber(s string) bool {
 	_, why := whole(s)
 	return why == "" || strings.HasSuffix(why, "64 bits")
-}
-
-// offsetfileBegins reports whether a text has the first line of a gtoffset file, of any version.
-func offsetfileBegins(text string) bool {
-	first := string(offsetfile.New("g", "t").Bytes())
-	first = first[:strings.LastIndexByte(first[:strings.IndexByte(first, '\n')], ' ')+1] // without the version
-	return strings.HasPrefix(text, first)
 }
 
 // checkpoint recognises the file that Spark keeps of one batch, and counts its sources.

@@ -7,6 +7,19 @@ import (
 	"strings"
 )
 
+// YAML is the same documents as JSON.
+const YAML Format = "yaml"
+
+func ourYAML() format {
+	return format{
+		name: YAML, words: "a document of gtoffset in YAML", holds: holds{all: true},
+		begins: looksYAML,
+		text:   (*reading).readYAML,
+		tree:   (*reading).readOurs,
+		write:  func(d Document, w io.Writer, _ WriteOptions) error { return d.writeTree(&yamlWriter{w: w}) },
+	}
+}
+
 // looksYAML reports whether the first line that says anything is a key, and some line names a schema of ours.
 func looksYAML(text string) bool {
 	for line := range lines(text) {

@@ -6,23 +6,34 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
+// Yelp is an object with groupid and offsets.
+const Yelp Format = "yelp"
+
+func yelp() format {
+	return format{
+		name: Yelp, words: "JSON of Yelp's offset_save",
+		shape: func(t *tree) bool { return t.hasText("groupid") }, tree: (*reading).readYelp,
+	}
+}
+
 // readYelp reads {"groupid":"g","offsets":{"topic":{"0":42}}}, as offset_save writes it.
-func (r *reading) readYelp(t *tree) {
+func (r *reading) readYelp(t *tree) error {
 	var at [2]int
 	if !r.fields(t, 0, nowhere, true, at[:], "groupid", "offsets") {
-		return
+		return nil
 	}
 	if at[0] < 0 || t.nodes[at[0]].kind != kindText {
 		r.bad(0, "", "groupid is missing")
-		return
+		return nil
 	}
 	if at[1] < 0 {
 		r.bad(0, "", "offsets are missing")
-		return
+		return nil
 	}
 	group := r.textIn(t, at[0], nowhere, "groupid")
 	r.groups[group] = offsets.TypeUnknown
 	r.topics(t, at[1], group, nil)
+	return nil
 }
 
 // topics reads an object of topics, each with an object of partitions and their offsets. hint may say more about a bad offset.
