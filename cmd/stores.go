@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gtoffset/offsetfile"
@@ -15,57 +16,17 @@ import (
 	"gtoffset/offsetfile/zookeeper"
 )
 
-// storeKind is one kind of store: how it is written, and how it is opened. Opening makes no connection.
-type storeKind struct {
-	schemes []string
-	form    string // for people
-	layout  string
-	open    func(*offsetfile.Address, offsetfile.Options) (offsetfile.Store, error)
-}
-
-// storeKinds is the explicit list of the kinds of store. A new one is a folder below offsetfile and an entry here.
-func storeKinds() []storeKind {
-	return []storeKind{
-		{[]string{"file"}, "PATH, file:PATH", "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic", openFiles},
-		{
-			[]string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
-			"redis://HOST[:PORT][/DB], redis+sentinel://HOST,…/MASTER[/DB], redis+cluster://HOST,…; rediss… is over TLS",
-			"the hash offset:TOPIC:GROUP, field PARTITION; ?key=kafka:topic:{topic}:{group} for any other key", redis.Open,
-		},
-		{
-			[]string{"mysql"},
-			"mysql://USER@HOST[:PORT]/DATABASE",
-			"the table offsets (topic, group_id, partition, offset, timestamp); ?table=, ?topic=, ?group=, … name others; --create-table makes it",
-			mysql.Open,
-		},
-		{
-			[]string{"zookeeper"},
-			"zookeeper://HOST[:PORT],…[/CHROOT]",
-			"/consumers/GROUP/offsets/TOPIC/PARTITION, as consumers before Kafka 0.9 kept them; user:$PASSWORD@ is its digest", zookeeper.Open,
-		},
-		{
-			hbase.Schemes(), "hbase://HOST[:PORT]/TABLE, hbase+https://…",
-			"HBase's REST gateway: row GROUP:TOPIC, column offsets:PARTITION; ?row= ?family= ?column= ?values=binary say otherwise", hbase.Open,
-		},
-		{
-			[]string{"webhdfs", "swebhdfs"},
-			"webhdfs://[USER@]NAMENODE[:PORT],…/PATH, swebhdfs://…",
-			"gtoffset files in HDFS; ?delegation=$TOKEN in the place of a user. hdfs:// itself is not spoken", webhdfs.Open,
-		},
-		{
-			[]string{"spark"},
-			"spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
-			"the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several", spark.Open,
-		},
+// storeKinds lists all kinds of store. A new one is a folder below offsetfile and a line here.
+func storeKinds() []offsetfile.Kind {
+	return []offsetfile.Kind{
+		offsetfile.Folders(),
+		redis.Kind(),
+		mysql.Kind(),
+		zookeeper.Kind(),
+		hbase.Kind(),
+		webhdfs.Kind(),
+		spark.Kind(),
 	}
-}
-
-func openFiles(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
-	files, err := offsetfile.OpenFiles(a, o)
-	if err != nil {
-		return nil, err // not a nil *Files, which would be a store
-	}
-	return files, nil
 }
 
 // openStore opens the store that a path or a URL names.
@@ -90,7 +51,7 @@ func openStore(store string, getenv func(string) string, o offsetfile.Options) (
 	if err != nil {
 		return nil, err
 	}
-	s, err := kindOf(a.Scheme).open(a, o)
+	s, err := kindOf(a.Scheme).Open(a, o)
 	if err != nil {
 		return nil, err
 	}
@@ -125,12 +86,11 @@ func (g *global) lends(store string) string {
 	return ""
 }
 
-func kindOf(scheme string) *storeKind {
+// kindOf finds the kind of store that has such URLs, nil if there is none.
+func kindOf(scheme string) *offsetfile.Kind {
 	for _, k := range storeKinds() {
-		for _, s := range k.schemes {
-			if s == scheme {
-				return &k
-			}
+		if slices.Contains(k.Schemes, scheme) {
+			return &k
 		}
 	}
 	return nil
@@ -141,7 +101,7 @@ func storesTopic() string {
 	var b strings.Builder
 	b.WriteString("Stores\n\n")
 	for _, k := range storeKinds() {
-		fmt.Fprintf(&b, "  -s %s\n      %s\n", k.form, k.layout)
+		fmt.Fprintf(&b, "  -s %s\n      %s\n", k.Form, k.Layout)
 	}
 	b.WriteString(`
 A store is named, or there is none. Every number in it is the next record to read; ?counts=last says that it is the last one that

@@ -57,11 +57,26 @@ func Open(root string, options ...Option) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w: %w", root, ErrRootURL, err)
 	}
-	return OpenFiles(a, o)
+	return openFiles(a, o)
 }
 
-// OpenFiles is Open for an address that is taken apart already.
-func OpenFiles(a *Address, o Options) (*Files, error) {
+// Folders is the kind of store that Files is.
+func Folders() Kind {
+	return Kind{
+		Schemes: []string{"file"}, Form: "PATH, file:PATH",
+		Layout: "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic",
+		Open: func(a *Address, o Options) (Store, error) {
+			files, err := openFiles(a, o)
+			if err != nil {
+				return nil, err // not a nil *Files, which would be a store
+			}
+			return files, nil
+		},
+	}
+}
+
+// openFiles is Open for an address that is taken apart already.
+func openFiles(a *Address, o Options) (*Files, error) {
 	counts, err := a.Counts()
 	switch {
 	case err != nil:

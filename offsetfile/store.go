@@ -14,7 +14,7 @@ import (
 // There are two ways to make one. A service that keeps one value for each group, topic and partition implements [Table], and
 // [Over] makes a Store of it: numbers, damage, retries and the book-keeping of a save are done there. What keeps a topic in one
 // piece, or can only be read, implements Store itself, as [Files] does. Either way a new kind of store is one folder below this
-// one and one line in the list of cmd/stores.go, and it passes the contract in storetest against the real service.
+// one, with its [Kind], and one line in the list of cmd/stores.go; and it passes the contract in storetest against the real service.
 //
 // A store may be used by several goroutines. It opens its connection with the first call, not before.
 type Store interface {
@@ -40,6 +40,14 @@ type Store interface {
 
 	// Close gives the connection back.
 	Close() error
+}
+
+// Kind is one kind of store, for the list of all.
+type Kind struct {
+	Schemes []string // of its URLs
+	Form    string   // how it is written, for people: "mysql://USER@HOST[:PORT]/DATABASE"
+	Layout  string   // what is kept where, and the parameters that say otherwise
+	Open    func(*Address, Options) (Store, error)
 }
 
 // Writer saves the entries of one group.

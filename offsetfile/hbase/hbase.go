@@ -24,8 +24,15 @@ import (
 	"gtoffset/offsetfile/rest"
 )
 
-// Schemes are the URL schemes of this kind of store.
-func Schemes() []string { return []string{"hbase", "hbase+https"} }
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"hbase", "hbase+https"},
+		Form:    "hbase://HOST[:PORT]/TABLE, hbase+https://…",
+		Layout:  "HBase's REST gateway: row GROUP:TOPIC, column offsets:PARTITION; ?row= ?family= ?column= ?values=binary say otherwise",
+		Open:    Open,
+	}
+}
 
 // Open makes the store that an address names. It makes no connection.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {

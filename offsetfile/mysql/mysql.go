@@ -35,6 +35,16 @@ const lockWait = "5"
 // noColumn is the name of the timestamp's column in a table without one.
 const noColumn = "-"
 
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"mysql"},
+		Form:    "mysql://USER@HOST[:PORT]/DATABASE",
+		Layout:  "the table offsets (topic, group_id, partition, offset, timestamp); ?table=, ?topic=, ?group=, … name others; --create-table makes it",
+		Open:    Open,
+	}
+}
+
 // Open reads the address and opens the store. It connects with the first request. The error is a *offsetfile.URLError.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
 	config, err := configOf(a)

@@ -25,6 +25,16 @@ const (
 	sentinelPort = "26379"
 )
 
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster"},
+		Form:    "redis://HOST[:PORT][/DB], redis+sentinel://HOST,…/MASTER[/DB], redis+cluster://HOST,…; rediss… is over TLS",
+		Layout:  "the hash offset:TOPIC:GROUP, field PARTITION; ?key=kafka:topic:{topic}:{group} for any other key",
+		Open:    Open,
+	}
+}
+
 // Open reads the address and opens the store. It connects with the first request. The error is a *offsetfile.URLError.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
 	options, err := optionsOf(a)

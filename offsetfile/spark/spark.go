@@ -24,6 +24,16 @@ import (
 	"gtoffset/offsetfile/webhdfs"
 )
 
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"spark"},
+		Form:    "spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
+		Layout:  "the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several",
+		Open:    Open,
+	}
+}
+
 // Open returns the checkpoint at an address. It makes no connection.
 //
 //	spark:PATH[?batch=N][&source=N]    spark:webhdfs://…/PATH[?…]

@@ -24,6 +24,16 @@ import (
 	"gtoffset/offsetfile/rest"
 )
 
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"webhdfs", "swebhdfs"},
+		Form:    "webhdfs://[USER@]NAMENODE[:PORT],…/PATH, swebhdfs://…",
+		Layout:  "gtoffset files in HDFS; ?delegation=$TOKEN in the place of a user. hdfs:// itself is not spoken",
+		Open:    Open,
+	}
+}
+
 // Open returns the store of gtoffset files below the path of the address. It makes no connection.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
 	c, err := New(a, o)

@@ -24,6 +24,16 @@ import (
 	"gtoffset/offsetfile"
 )
 
+// Kind is this kind of store.
+func Kind() offsetfile.Kind {
+	return offsetfile.Kind{
+		Schemes: []string{"zookeeper"},
+		Form:    "zookeeper://HOST[:PORT],…[/CHROOT]",
+		Layout:  "/consumers/GROUP/offsets/TOPIC/PARTITION, as consumers before Kafka 0.9 kept them; user:$PASSWORD@ is its digest",
+		Open:    Open,
+	}
+}
+
 // Open makes the store that an address names. It makes no connection.
 func Open(a *offsetfile.Address, o offsetfile.Options) (offsetfile.Store, error) {
 	servers, err := a.HostPorts("2181", 0)
