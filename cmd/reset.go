@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile/exchange"
@@ -22,16 +23,74 @@ type resetOptions struct {
 	clamp     bool
 	timezone  string
 
-	toEarliest, toLatest, toCurrent, toStored, toCommitted, toSafe bool
-
-	toOffset, shiftBy                           int64
-	toDatetime, byDuration, fromGroup, fromFile string
-	toCommitAt                                  string
+	toOffset, shiftBy                                       int64
+	toDatetime, byDuration, toCommitAt, fromGroup, fromFile string
 
 	aim     offsets.Aim
 	back    bool // by a duration
 	instant time.Time
 	past    past // of the group, for --to-commit-at
+}
+
+// target is a place that offsets can be moved to.
+type target struct {
+	flag  string
+	aim   offsets.Aim
+	text  string // of the help; a value has its name in backquotes
+	value any    // *int64 or *string; nil for a flag that takes none
+}
+
+// targets lists all that there are. A new one is a line here, and a case in offsets.Reset.
+func (o *resetOptions) targets() []target {
+	return []target{
+		{"to-earliest", offsets.AimEarliest, "the first offset that can still be read", nil},
+		{"to-latest", offsets.AimLatest, "the end, as it is when the plan is made", nil},
+		{"to-offset", offsets.AimOffset, "the offset `N`", &o.toOffset},
+		{"to-datetime", offsets.AimTime, "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds", &o.toDatetime},
+		{"by-duration", offsets.AimTime, "the first record at or after now less the `DURATION`: PT12H, P7D, 90m, 2d", &o.byDuration},
+		{"shift-by", offsets.AimShift, "forward by `N`, or back by -N, within the range", &o.shiftBy},
+		{"to-current", offsets.AimCurrent, "the same number, within the range, with a clean leader epoch", nil},
+		{"to-stored", offsets.AimStored, "the commits to what is stored", nil},
+		{"to-committed", offsets.AimCommitted, "the store to what is committed", nil},
+		{"to-safe", offsets.AimSafe, "the smaller of stored and committed, within the range", nil},
+		{"to-commit-at", offsets.AimCommitAt, "what the group had committed at the `TIME`, as far as Kafka still tells: see gtoffset history", &o.toCommitAt},
+		{"from-group", offsets.AimGroup, "what the other `GROUP` has committed", &o.fromGroup},
+		{"from-file", offsets.AimFile, "what a `FILE` says, as gtoffset import reads it: Kafka's reset CSV and others; its topics, unless -t names some", &o.fromFile},
+	}
+}
+
+func (o *resetOptions) targetFlags(f *pflag.FlagSet) {
+	for _, t := range o.targets() {
+		switch value := t.value.(type) {
+		case *int64:
+			f.Int64Var(value, t.flag, 0, t.text)
+		case *string:
+			f.StringVar(value, t.flag, "", t.text)
+		default:
+			f.Bool(t.flag, false, t.text)
+		}
+	}
+}
+
+// takeAim finds the one target that is given.
+func (o *resetOptions) takeAim(f *pflag.FlagSet) error {
+	var given, all []string
+	for _, t := range o.targets() {
+		value, _ := pflag.UnquoteUsage(f.Lookup(t.flag))
+		all = append(all, strings.TrimSpace("--"+t.flag+" "+value))
+		if f.Changed(t.flag) {
+			given, o.aim = append(given, "--"+t.flag), t.aim
+		}
+	}
+	slices.Sort(given)
+	switch len(given) {
+	case 0:
+		return usage("no target is named", "add one of "+strings.Join(all, ", "))
+	case 1:
+		o.back = f.Changed("by-duration")
+		return nil
+	}
+	return usage(strings.Join(given, " and ")+" exclude each other", "name one target")
 }
 
 func newReset(g *global) *cobra.Command {
@@ -62,20 +121,8 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 
 	f := c.Flags()
 	f.BoolVar(&o.allTopics, "all-topics", false, "every topic of the group that has commits, entries or an assignment")
 	o.sideFlags.flags(c)
-	f.BoolVar(&o.toEarliest, "to-earliest", false, "the first offset that can still be read")
-	f.BoolVar(&o.toLatest, "to-latest", false, "the end, as it is when the plan is made")
-	f.Int64Var(&o.toOffset, "to-offset", 0, "the offset `N`")
-	f.StringVar(&o.toDatetime, "to-datetime", "", "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds")
-	f.StringVar(&o.byDuration, "by-duration", "", "the first record at or after now less the `DURATION`: PT12H, P7D, 90m, 2d")
-	f.StringVar(&o.toCommitAt, "to-commit-at", "", "what the group had committed at the `TIME`, as far as Kafka still tells: see gtoffset history")
+	o.targetFlags(f)
 	f.StringVar(&o.timezone, "timezone", "UTC", "`ZONE` of a time without one, as Europe/Berlin")
-	f.Int64Var(&o.shiftBy, "shift-by", 0, "forward by `N`, or back by -N, within the range")
-	f.BoolVar(&o.toCurrent, "to-current", false, "the same number, within the range, with a clean leader epoch")
-	f.BoolVar(&o.toStored, "to-stored", false, "the commits to what is stored")
-	f.BoolVar(&o.toCommitted, "to-committed", false, "the store to what is committed")
-	f.BoolVar(&o.toSafe, "to-safe", false, "the smaller of stored and committed, within the range")
-	f.StringVar(&o.fromGroup, "from-group", "", "what the other `GROUP` has committed")
-	f.StringVar(&o.fromFile, "from-file", "", "what a `FILE` says, as gtoffset import reads it: Kafka's reset CSV and others; its topics, unless -t names some")
 	f.BoolVar(&o.clamp, "clamp", false, "bring a target that is out of range into it, instead of refusing it")
 	o.road.flags(c)
 	o.createFlag(c)
@@ -90,27 +137,13 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	if err := o.needGroup(); err != nil {
 		return err
 	}
-	aims := map[string]offsets.Aim{
-		"to-earliest": offsets.AimEarliest, "to-latest": offsets.AimLatest, "to-offset": offsets.AimOffset, "to-datetime": offsets.AimTime,
-		"by-duration": offsets.AimTime, "shift-by": offsets.AimShift, "to-current": offsets.AimCurrent, "to-stored": offsets.AimStored,
-		"to-committed": offsets.AimCommitted, "to-safe": offsets.AimSafe, "from-group": offsets.AimGroup, "from-file": offsets.AimFile,
-		"to-commit-at": offsets.AimCommitAt,
-	}
-	var given []string
-	for flag, aim := range aims {
-		if c.Flags().Changed(flag) {
-			given, o.aim = append(given, "--"+flag), aim
-		}
-	}
-	slices.Sort(given)
-	o.back = c.Flags().Changed("by-duration")
-	switch {
-	case c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime") && !c.Flags().Changed("to-commit-at"):
+	if c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime") && !c.Flags().Changed("to-commit-at") {
 		return usage("--timezone belongs to --to-datetime and --to-commit-at", "leave it out")
-	case len(given) == 0:
-		return usage("no target is named", "add one of --to-earliest, --to-latest, --to-offset N, --to-datetime TIME, --by-duration DURATION, --shift-by N, --to-current, --to-stored, --to-committed, --to-safe, --to-commit-at TIME, --from-group GROUP, --from-file FILE")
-	case len(given) > 1:
-		return usage(strings.Join(given, " and ")+" exclude each other", "name one target")
+	}
+	if err := o.takeAim(c.Flags()); err != nil {
+		return err
+	}
+	switch {
 	case len(o.topics) == 0 && !o.allTopics && o.aim != offsets.AimFile:
 		return usage("no topic is named", "add -t TOPIC, or --all-topics")
 	case len(o.topics) > 0 && o.allTopics:

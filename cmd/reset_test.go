@@ -24,7 +24,7 @@ func two(t *testing.T) *world {
 // first time, and that the undo line brings back what was there.
 func TestResetTargets(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	all := []struct {
 		target            []string
 		committed, stored string // "" where the target is not for that side
 		again             bool   // a second time there is something to do again
@@ -46,7 +46,18 @@ func TestResetTargets(t *testing.T) {
 		{target: []string{"--to-committed"}, stored: "0=700 1=600"},
 		{target: []string{"--to-safe"}, committed: "0=600 1=600", stored: "0=600 1=600"},
 		{target: []string{"--from-group", "other"}, committed: "0=555 1=800", stored: "0=555 1=800"},
-	} {
+	}
+	tried := map[string]bool{"--to-datetime": true, "--by-duration": true, "--to-commit-at": true, "--from-file": true} // in tests of their own
+	for _, c := range all {
+		tried[c.target[0]] = true
+	}
+	_, targets, _ := strings.Cut(two(t).run("reset", "-g", "billing", "-t", "orders", "--execute").exits(2).err, "add one of ")
+	for target := range strings.SplitSeq(targets, ",") {
+		if flag := strings.Fields(target)[0]; !tried[flag] {
+			t.Errorf("%s is not tried", flag)
+		}
+	}
+	for _, c := range all {
 		for _, sides := range [][]string{{"--committed"}, {"--stored"}, {"--stored", "--committed"}} {
 			onCommits, onStore := slices.Contains(sides, "--committed"), slices.Contains(sides, "--stored")
 			if c.committed == "" && onCommits || c.stored == "" && onStore {
