@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -163,7 +164,7 @@ func (s *remote) readFile(ctx context.Context, file string) (data []byte, err er
 func (s *remote) Groups(ctx context.Context) (groups, notes []string, err error) {
 	all, err := s.list(ctx, s.root)
 	if err != nil {
-		return nil, nil, cause2(s.checkRoot(ctx), err)
+		return nil, nil, cmp.Or(s.checkRoot(ctx), err)
 	}
 	found := map[string]string{}
 	var ignored []string
@@ -210,14 +211,6 @@ func (s *remote) Groups(ctx context.Context) (groups, notes []string, err error)
 		}
 	}
 	return slices.Sorted(maps.Keys(found)), append(notes, noteIgnored(s.root, ignored)...), nil
-}
-
-// cause2 prefers an error that knows why.
-func cause2(known, err error) error {
-	if known != nil {
-		return known
-	}
-	return err
 }
 
 // occupied reports whether a topic's folder has, or may have, an offset file.
@@ -465,7 +458,7 @@ func (w *remoteWriter) write(ctx context.Context, e *edit, facts Facts) error {
 			}
 			made = true
 			if now, err := s.token(ctx, e); err != nil || now != e.token {
-				return cause2(err, fmt.Errorf("save %s: %w", e.path, ErrChanged))
+				return cmp.Or(err, fmt.Errorf("save %s: %w", e.path, ErrChanged))
 			}
 		}
 		if err := s.o.step(StepRename); err != nil {
