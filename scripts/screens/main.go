@@ -1,5 +1,5 @@
-// Command screens writes docs/screens: what gtoffset shows on terminals of 80 and of 200 columns, with and without colour. The program
-// runs in tmux, on a cluster inside this process, and what stands on the screen then is taken.
+// Command screens writes docs/screens: what gtoffset shows on terminals of 80 and of 200 columns, with and without colour, and a picture
+// of one of them for the README. The program runs in tmux, on a cluster inside this process, and what stands on the screen then is taken.
 //
 //	go run ./scripts/screens          writes the files
 //	go run ./scripts/screens -check   fails when they are not what would be written
@@ -59,6 +59,9 @@ func run(ctx context.Context, check bool) error {
 	return errors.Join(stale...)
 }
 
+// pictureWidth is how many columns the terminal of the picture has: as few as a gauge leaves room for.
+const pictureWidth = 140
+
 // shown is where the store is said to be.
 const shown = "/var/lib/offsets"
 
@@ -93,26 +96,34 @@ func screens(ctx context.Context) (map[string]string, error) {
 	if err := fill(b, store); err != nil {
 		return nil, err
 	}
+	screen := func(name string, width int, color string) (string, error) {
+		line := scenes[name]
+		text, err := take(ctx, dir, width, fmt.Sprintf("%s %s -b %s --color %s", program, strings.ReplaceAll(line, shown, store), b.Bootstrap(), color), color == "always")
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		// Where the program ran differs from run to run; of the same length, it folds the same.
+		text = regexp.MustCompile(`127\.0\.0\.1:\d{5}`).ReplaceAllString(text, "127.0.0.1:19092")
+		text = regexp.MustCompile(` +\n`).ReplaceAllString(text, "\n")
+		text = strings.ReplaceAll(text, store, shown)
+		for _, topic := range []string{"orders", "parcels"} {
+			text = strings.ReplaceAll(text, b.TopicID(topic), "5Qx0pnu7R1mL4dyX6hDb3w")
+		}
+		return "$ gtoffset " + line + "\n" + text, nil
+	}
 	all := map[string]string{}
-	for name, line := range scenes {
+	for name := range scenes {
 		for _, width := range []int{80, 200} {
 			for suffix, color := range map[string]string{"": "never", "-color": "always"} {
-				text, err := take(ctx, dir, width, fmt.Sprintf("%s %s -b %s --color %s", program, strings.ReplaceAll(line, shown, store), b.Bootstrap(), color), color == "always")
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", name, err)
+				if all[fmt.Sprintf("%s-%d%s.txt", name, width, suffix)], err = screen(name, width, color); err != nil {
+					return nil, err
 				}
-				// Where the program ran differs from run to run; of the same length, it folds the same.
-				text = regexp.MustCompile(`127\.0\.0\.1:\d{5}`).ReplaceAllString(text, "127.0.0.1:19092")
-				text = regexp.MustCompile(` +\n`).ReplaceAllString(text, "\n")
-				text = strings.ReplaceAll(text, store, shown)
-				for _, topic := range []string{"orders", "parcels"} {
-					text = strings.ReplaceAll(text, b.TopicID(topic), "5Qx0pnu7R1mL4dyX6hDb3w")
-				}
-				all[fmt.Sprintf("%s-%d%s.txt", name, width, suffix)] = "$ gtoffset " + line + "\n" + text
 			}
 		}
 	}
-	return all, nil
+	pictured, err := screen("describe", pictureWidth, "always")
+	all["describe.svg"] = picture(pictured, pictureWidth)
+	return all, err
 }
 
 // fill breaks two groups in the ways that the documentation speaks of.
