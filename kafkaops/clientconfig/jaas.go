@@ -51,16 +51,25 @@ func parseJAAS(text string) (login, error) {
 		if !t.next().is('=') {
 			return login{}, fmt.Errorf(`what follows %s is no NAME="VALUE"; %s`, after, jaasQuoting)
 		}
+		after = called(name.text)
 		value := t.next()
 		switch {
 		case t.broken != nil:
 			return login{}, t.broken
 		case value.kind != jaasWord && value.kind != jaasQuoted:
-			return login{}, fmt.Errorf("option %s has no value, or one that must stand in double quotes", name.text)
+			return login{}, fmt.Errorf("%s has no value, or one that must stand in double quotes", after)
 		}
 		l.options[name.text] = value.text
-		after = "option " + name.text
 	}
+}
+
+// called names an option in an error, if it is one: else it may be what is left of a password with a quote in it.
+func called(option string) string {
+	switch option {
+	case "username", "password", "tokenauth", "serviceName", "principal", "keyTab", "useKeyTab", "storeKey", "useTicketCache", "ticketCache", "clientId", "clientSecret", "scope":
+		return "option " + option
+	}
+	return "an option"
 }
 
 // jaasQuoting is what most often goes wrong in a file of properties, where a backslash is taken away first.

@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -72,6 +73,9 @@ func trusted(content []byte, password string) ([]*x509.Certificate, error) {
 	case formatJKS:
 		return jksTrusted(content, password)
 	case formatPKCS12:
+		if err := checkRounds(mostRounds(content, 0)); err != nil {
+			return nil, err
+		}
 		certs, err := pkcs12.DecodeTrustStore(content, password)
 		return certs, pkcs12Error(err)
 	default:
@@ -94,6 +98,9 @@ func keyPair(content []byte, password, keyPassword string) (pair *tls.Certificat
 		}
 		return jksPair(content, password, keyPassword)
 	case formatPKCS12: // its keys have the store's password
+		if err := checkRounds(mostRounds(content, 0)); err != nil {
+			return nil, "", err
+		}
 		key, leaf, chain, err := pkcs12.DecodeChain(content, password)
 		if err != nil {
 			return nil, "", pkcs12Error(err)
@@ -117,6 +124,40 @@ func pkcs12Error(err error) error {
 		return errors.New("holds no certificates that are marked as trusted; keytool -importcert makes such a store, and a PEM file of the CA will do, too")
 	}
 	return errors.New(text)
+}
+
+// mostRounds is the largest number of rounds of its password's hash that a PKCS12 file asks for, as far as it can be read without the
+// password: the INTEGER behind an OCTET STRING, which is the salt.
+func mostRounds(der []byte, depth int) int {
+	most, salt := 0, false
+	for len(der) > 0 && depth < 32 {
+		var v asn1.RawValue
+		rest, err := asn1.Unmarshal(der, &v)
+		if err != nil {
+			break // as its reader will say
+		}
+		octets := v.Class == asn1.ClassUniversal && v.Tag == asn1.TagOctetString
+		switch {
+		case v.IsCompound, octets && len(v.Bytes) > 0 && v.Bytes[0] == 0x30:
+			most = max(most, mostRounds(v.Bytes, depth+1))
+		case salt && v.Class == asn1.ClassUniversal && v.Tag == asn1.TagInteger:
+			most = max(most, number(v.Bytes))
+		}
+		der, salt = rest, octets
+	}
+	return most
+}
+
+// number is a positive integer of DER; one that is too large is the largest.
+func number(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if n > math.MaxInt>>8 {
+			return math.MaxInt
+		}
+		n = n<<8 | int(c)
+	}
+	return n
 }
 
 // assemble puts the chain in order, the key's own certificate first: PKCS12 and PEM files keep it in any.

@@ -28,7 +28,7 @@ type identity struct {
 	keyPEM  []byte
 }
 
-func newIdentity(t *testing.T) identity {
+func newIdentity(t testing.TB) identity {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
@@ -48,14 +48,14 @@ func newIdentity(t *testing.T) identity {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (id identity) jks(t *testing.T, password, keyPassword string, trust bool) []byte {
+func (id identity) jks(t testing.TB, password, keyPassword string, trust bool) []byte {
 	t.Helper()
 	ks := keystore.New()
 	c := keystore.Certificate{Type: "X509", Content: id.cert.Raw}

@@ -198,9 +198,15 @@ func (e *endpoint) token(ctx context.Context) (string, error) {
 	if r.StatusCode != http.StatusOK || answer.Token == "" {
 		return "", e.refused(r.StatusCode, answer.Error, answer.Description)
 	}
-	e.last, e.until = answer.Token, time.Now().Add(time.Duration(answer.Expires*0.8)*time.Second)
-	return checkToken(answer.Token, e.url)
+	token, err := checkToken(answer.Token, e.url)
+	if err == nil {
+		e.last, e.until = token, time.Now().Add(time.Duration(min(answer.Expires, maxLife)*0.8)*time.Second)
+	}
+	return token, err
 }
+
+// maxLife is how many seconds a token is kept at most, whatever its endpoint says.
+const maxLife = 24 * 60 * 60
 
 func (e *endpoint) unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -224,13 +230,14 @@ func (e *endpoint) refused(status int, code, description string) error {
 	if description != "" {
 		reason += ": " + description
 	}
+	reason = strings.ReplaceAll(reason, e.secret, "(hidden)")
 	if len(reason) > 500 {
-		reason = reason[:500] + "…"
+		reason = strings.ToValidUTF8(reason[:500], "") + "…"
 	}
 	if status == http.StatusOK {
 		reason += " without an access_token"
 	}
-	return &wire.CredentialsError{Cause: wire.CauseToken, Passing: status >= 500, Reason: strings.ReplaceAll(reason, e.secret, "(hidden)")}
+	return &wire.CredentialsError{Cause: wire.CauseToken, Passing: status >= 500, Reason: reason}
 }
 
 // checkToken looks at what a broker would refuse without saying why: a token that is over, or not yet valid.

@@ -44,6 +44,13 @@ type kdfParams struct {
 // maxKDF bounds the work that a file can ask for; openssl takes 2048, Java 10,000.
 const maxKDF = 10_000_000
 
+func checkRounds(n int) error {
+	if n < 0 || n > maxKDF {
+		return fmt.Errorf("asks for %d rounds of its password's hash, more than %d", n, maxKDF)
+	}
+	return nil
+}
+
 // decryptPKCS8 returns the key inside, or errPassword.
 func decryptPKCS8(der []byte, password string) ([]byte, error) {
 	var k encryptedKey
@@ -60,8 +67,8 @@ func decryptPKCS8(der []byte, password string) ([]byte, error) {
 	if password == "" {
 		return nil, errPassword
 	}
-	if n := p.KDF.Params.Iterations; n < 1 || n > maxKDF {
-		return nil, fmt.Errorf("the key asks for %d rounds of its password's hash", n)
+	if err := checkRounds(p.KDF.Params.Iterations); err != nil {
+		return nil, err
 	}
 	key, err := pbkdf2.Key(prf, password, p.KDF.Params.Salt, p.KDF.Params.Iterations, size)
 	if err != nil {

@@ -26,6 +26,8 @@ type malformed struct {
 
 func (e *malformed) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.reason) }
 
+var errEscape = errors.New(`\u is not followed by four hexadecimal digits; a backslash itself is written \\`)
+
 // parseProperties reads text as java.util.Properties.load(InputStream) does: ISO 8859-1, \uXXXX, lines that go on after a backslash,
 // and "=", ":" or blanks between key and value. A key may come twice. Errors never show what was read: it may be a secret.
 func parseProperties(text []byte) ([]property, error) {
@@ -164,7 +166,7 @@ func unescape(b []byte) (string, error) {
 		case 'u':
 			n, err := strconv.ParseUint(string(b[i+1:min(i+5, len(b))]), 16, 16)
 			if i+4 >= len(b) || err != nil || bytes.ContainsAny(b[i+1:i+5], "+-_") {
-				return "", errors.New(`\u is not followed by four hexadecimal digits; a backslash itself is written \\`)
+				return "", errEscape
 			}
 			units = append(units, uint16(n))
 			i += 4
