@@ -62,7 +62,7 @@ func (e *Error) Error() string {
 		return who + " refused the connection"
 	case errors.As(e.Err, &dns) && e.Stage == StageDial:
 		return fmt.Sprintf("%s: the host name %q does not resolve", who, dns.Name)
-	case errors.Is(e.Err, io.EOF) || errors.Is(e.Err, io.ErrUnexpectedEOF):
+	case isHangup(e.Err): // whether it closed the connection or reset it depends on what was under way
 		return fmt.Sprintf("%s hung up (%s)", who, e.Stage)
 	case errors.As(e.Err, &sys) && e.Stage != StageTLS:
 		return fmt.Sprintf("%s: %s: %v", who, e.Stage, sys.Err)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go/sasl"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -88,6 +90,57 @@ func FuzzExchange(f *testing.F) {
 		}
 		if err == nil && len(said) < len(whole)/2 {
 			t.Fatal("answered by nothing")
+		}
+	})
+}
+
+// FuzzLogin lets a broker say whatever it likes to one who logs in. Nobody gets in by it who shows that a token is wrong or who does not
+// know the password, and no error shows what was sent.
+func FuzzLogin(f *testing.F) {
+	const secret = "hush-hush"
+	mechanisms := []sasl.Mechanism{
+		Scram{Username: "alice", Password: secret},
+		Scram{Username: "alice", Password: secret, SHA512: true},
+		OAuthBearer{Token: func(context.Context) (string, error) { return secret, nil }},
+	}
+	hello := kmsg.NewPtrApiVersionsResponse()
+	hello.Version = 3
+	shake := kmsg.NewPtrSASLHandshakeResponse()
+	shake.Version, shake.SupportedMechanisms = 1, []string{"PLAIN", "OAUTHBEARER"}
+	said := func(challenges ...string) []byte {
+		all := append(frame(1, hello.AppendTo(nil)), frame(2, shake.AppendTo(nil))...)
+		for i, c := range challenges {
+			a := kmsg.NewPtrSASLAuthenticateResponse()
+			a.Version, a.SASLAuthBytes = 0, []byte(c)
+			all = append(all, frame(int32(3+i), a.AppendTo(nil))...)
+		}
+		return all
+	}
+	f.Add(uint8(0), said("r=abc,s=QUJD,i=4096", "v=AAAA"))
+	f.Add(uint8(1), said("r=,s=,i=999999999"))
+	f.Add(uint8(2), said(""))
+	f.Add(uint8(2), said(`{"status":"invalid_token"}`, ""))
+	shake.ErrorCode = CodeUnsupportedSASLMechanism
+	f.Add(uint8(2), said())
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		cfg := Config{
+			ClientID: "gtoffset", Timeout: time.Minute, SASL: mechanisms[int(which)%len(mechanisms)],
+			Dial: func(context.Context, string, string) (net.Conn, error) {
+				return &saying{said: bytes.NewReader(text), piece: 64}, nil
+			},
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := dial(ctx, 1, "k:1", cfg)
+		var failed *Error
+		switch {
+		case err == nil && cfg.SASL.Name() != "OAUTHBEARER":
+			t.Fatal("a broker that does not know the password was believed")
+		case err == nil:
+		case !errors.As(err, &failed) || failed.Error() == "":
+			t.Fatalf("%v is no error of a connection", err)
+		case strings.Contains(failed.Error()+failed.Why(), secret) && !bytes.Contains(text, []byte(secret)):
+			t.Fatalf("%v holds the secret", err)
 		}
 	})
 }
