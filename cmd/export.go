@@ -125,9 +125,15 @@ func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, erro
 	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
 	var left []string
 	told := map[string]bool{} // one file is the reason of many partitions
+	total := 0
+	for _, grp := range shot.Groups {
+		total += len(grp.Rows)
+	}
+	doc.Rows = make([]exchange.Row, 0, total)
 	for _, grp := range shot.Groups {
 		doc.Groups = append(doc.Groups, exchange.Group{Name: grp.ID, Type: grp.Type})
-		for _, r := range grp.Rows {
+		for i := range grp.Rows {
+			r := &grp.Rows[i]
 			e := r.Entry(side)
 			row := exchange.Row{Given: offsets.Given{Group: grp.ID, Key: r.Key, Value: offsets.ValueOf(e), TopicID: r.Range.TopicID}, Side: side}
 			if side == offsets.Stored {

@@ -131,6 +131,7 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 	g.Rows = make([]Row, 0, total)
 	for _, name := range slices.Sorted(maps.Keys(beyond)) {
 		t := topics[name]
+		missing := t.Range(None) // of all partitions that are not there: one text for a million of them
 		for _, p := range numbers(len(t.Ranges), beyond[name]) {
 			k := Key{name, p}
 			if !Holds(selections, k) {
@@ -138,7 +139,10 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 			}
 			g.Rows = g.Rows[:len(g.Rows)+1]
 			r := &g.Rows[len(g.Rows)-1] // rows are large: filled in where they stand
-			r.Key, r.Range, r.Committed, r.Stored = k, t.Range(p), g.commit(commits, k), g.entry(entries, k)
+			r.Key, r.Range, r.Committed, r.Stored = k, missing, g.commit(commits, k), g.entry(entries, k)
+			if p >= 0 && int(p) < len(t.Ranges) {
+				r.Range = t.Ranges[p]
+			}
 			r.Owner, r.Shared = owner[k], g.shared(k)
 		}
 	}

@@ -198,9 +198,13 @@ func BackupOf(p offsets.Plan) Document {
 
 // Sorted returns the document in the order in which it is read and written.
 func (d Document) Sorted() Document {
-	d.Groups, d.Rows = slices.Clone(d.Groups), slices.Clone(d.Rows)
+	d.Groups = slices.Clone(d.Groups)
 	slices.SortFunc(d.Groups, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(d.Rows, func(a, b Row) int { return a.compare(&b) })
+	inOrder := func(a, b Row) int { return a.compare(&b) }
+	if !slices.IsSortedFunc(d.Rows, inOrder) { // a look is: then there need not be two of a million rows
+		d.Rows = slices.Clone(d.Rows)
+		slices.SortStableFunc(d.Rows, inOrder)
+	}
 	return d
 }
 
