@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -290,6 +291,27 @@ func TestCasesFwr(t *testing.T) {
 		w.run(clamp(w)...).exits(0)
 		target, err := os.Readlink(w.path("billing", "orders"))
 		same(t, "link", words(target, err), words(real, nil))
+		same(t, "stored", w.stored("billing", "orders"), "0=500 1=600")
+	})
+	t.Run("FWR-7 it comes back empty", func(t *testing.T) {
+		t.Parallel()
+		w := prepare(t)
+		w.step = func(step string) error {
+			if step == offsetfile.StepDone {
+				return os.Truncate(w.path("billing", "orders"), 0)
+			}
+			return nil
+		}
+		w.run(clamp(w)...).exits(3).prints("could not be read back")
+	})
+	t.Run("FWR-7 no locks there", func(t *testing.T) {
+		t.Parallel()
+		w := prepare(t)
+		w.wrap = []string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=flock", "-e", "inject=flock:error=ENOLCK"}
+		if err := exec.Command("strace", "-qq", "-o", "/dev/null", "true").Run(); err != nil {
+			t.Skip("strace does not run here: ", err)
+		}
+		w.process(0, "", clamp(w)...).exits(0).says("cannot be locked (no locks available): make sure that nothing else writes there").prints("1 of 1 verified")
 		same(t, "stored", w.stored("billing", "orders"), "0=500 1=600")
 	})
 	t.Run("FWR-8 another writes", func(t *testing.T) {

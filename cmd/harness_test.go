@@ -40,6 +40,7 @@ type world struct {
 	in    io.Reader          // stdin
 	tty   bool               // stdin and stderr are terminals
 	width int                // columns of stdout, 0: no terminal
+	wrap  []string           // a command that runs a process, as strace does
 	soft  context.Context    // ends with the first interrupt
 	hard  context.Context    // ends with the second
 

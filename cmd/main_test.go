@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -44,7 +45,8 @@ func (w *world) process(user uint32, kill string, args ...string) result {
 	if user != 0 { // the folder of the test binary may be closed to others
 		bin = copyFile(w.t, bin)
 	}
-	c := exec.Command(bin, args...)
+	line := append(append(slices.Clone(w.wrap), bin), args...)
+	c := exec.Command(line[0], line[1:]...)
 	c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_TEST_KILL=" + kill}
 	for name, value := range w.vars {
 		c.Env = append(c.Env, name+"="+value)
