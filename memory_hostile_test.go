@@ -161,7 +161,7 @@ func TestMemoryOfHostileLines(t *testing.T) {
 		{"blank lines", func(int) string { return "\n" }, 60 << 20, "more than 1,048,640 lines", 220},
 		{"one line", func(int) string { return "0000000000000000" }, 60 << 16, "damaged", 220},
 		{"a million bad lines", func(i int) string { return fmt.Sprintf("%d -%d a=b c=d\n", i, i) }, 1_000_000, "and more in lines 51-1000000", 450},
-		{"a million entries", func(i int) string { return fmt.Sprintf("%d %d\n", i, i) }, 1_000_000, "billing,,orders,,999999,999999", 600},
+		{"a million entries", func(i int) string { return fmt.Sprintf("%d %d\n", i, i) }, 1_000_000, "billing,orders,999999,999999", 750},
 	} {
 		f, err := os.Create(path)
 		if err != nil {
