@@ -81,7 +81,15 @@ const readTries = 6
 // pause waits a little longer with each try, with jitter, and reports whether there is time left.
 func pause(ctx context.Context, try int) bool {
 	d := min(50*time.Millisecond<<min(try, 5), 400*time.Millisecond) // a coordinator that comes back must not be missed for long
-	t := time.NewTimer(d/2 + rand.N(d))
+	return sleep(ctx, d/2+rand.N(d))
+}
+
+// takeover is how long a broker that has just become the coordinator may show less than its predecessor has acknowledged: until its
+// followers have fetched, it does not know how far the log of the commits is safe.
+const takeover = time.Second
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -28,9 +28,10 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 	for _, k := range keys {
 		topics[k.Topic] = append(topics[k.Topic], k.Partition)
 	}
-	fresh := false
+	fresh, settled := false, false
+	var commits map[offsets.Key]offsets.Entry
 	var last *offsets.Trouble
-	for try := range readTries {
+	for try := range readTries + 1 { // the last to settle what was read
 		if try > 0 && !pause(ctx, try) {
 			break
 		}
@@ -38,7 +39,7 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 		if t := troubles[group]; t != nil {
 			return nil, t
 		}
-		commits := map[offsets.Key]offsets.Entry{}
+		commits = map[offsets.Key]offsets.Entry{}
 		again := false
 		for part := range chunkTopics(topics) {
 			answers, err := c.wire.Do(ctx, nodes[group], func(v wire.Versions) ([]kmsg.Request, error) {
@@ -64,15 +65,19 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 			last = nil
 			maps.Copy(commits, got.entries)
 		}
-		if last == nil {
+		if last == nil && (settled || !fresh || !sleep(ctx, takeover)) {
 			return commits, nil
 		}
-		if !again {
+		settled = last == nil // what a coordinator says that has just taken over is read again
+		if !settled && !again {
 			break
 		}
 		fresh = true
 	}
-	return nil, last
+	if last != nil {
+		return nil, last
+	}
+	return commits, nil
 }
 
 // mayHaveCommits keeps a read from creating the topic of the commits: where it does not exist, FindCoordinator would, so the

@@ -164,7 +164,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 	c.mu.Lock()
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
-	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}}
+	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
 	size, whole := 0, false
 	for name, ps := range topics {
 		size += len(name) + 16 + 4*len(ps)
@@ -202,6 +202,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 		}
 	}
 	r.read(ctx, ask)
+	r.settleMoved(ctx)
 	r.settleDead(ctx)
 	r.readShared(ctx)
 	all := make([]GroupCommits, 0, len(names))
@@ -229,7 +230,8 @@ type reading struct {
 
 	mu     sync.Mutex
 	groups map[string]*GroupCommits
-	dead   []string // the broker says Dead, which proves nothing below DescribeGroups v6
+	dead   []string         // the broker says Dead, which proves nothing below DescribeGroups v6
+	moved  map[string]int32 // groups whose coordinator was on the move, or did not answer: which that was, in the latter case
 }
 
 // read asks the coordinators until each group is answered or given up.
@@ -263,6 +265,24 @@ func (r *reading) read(ctx context.Context, ask []string) {
 			break
 		}
 	}
+}
+
+// settleMoved reads again what a coordinator has told that has just taken over.
+func (r *reading) settleMoved(ctx context.Context) {
+	work := map[int32][]string{}
+	for id, lost := range r.moved {
+		if g := r.groups[id]; g.Trouble == nil && g.Coordinator != lost {
+			work[g.Coordinator] = append(work[g.Coordinator], id)
+		}
+	}
+	if len(work) == 0 || !sleep(ctx, takeover) {
+		return
+	}
+	r.dead = slices.DeleteFunc(r.dead, func(id string) bool { _, again := r.moved[id]; return again })
+	byNode(work, func(node int32, ids []string) {
+		slices.Sort(ids)
+		r.at(ctx, node, ids)
+	})
 }
 
 // answers is what one coordinator says of one group.
@@ -311,6 +331,7 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 				g.Trouble = troubleOf(err)
 				if g.Trouble.Unreachable {
 					again = append(again, id)
+					r.moved[id] = node
 				}
 				continue
 			}
@@ -318,6 +339,7 @@ func (r *reading) at(ctx context.Context, node int32, ids []string) (again []str
 			switch interpret(g, got[id], r.hints[id]) {
 			case askAgain:
 				again = append(again, id)
+				r.moved[id] = wire.None
 			case provesNothing:
 				r.dead = append(r.dead, id)
 			}

@@ -3,6 +3,7 @@ package kafkaops_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,6 +214,43 @@ func TestCoordinatorMoves(t *testing.T) {
 		if g := groups[0]; g.Trouble != nil || g.Commits[key("orders", 0)].Offset != 5 || g.Existence != offsets.Exists || h.Hits() == 0 {
 			t.Errorf("%v: got %+v after %d faults", fault, g, h.Hits())
 		}
+	}
+}
+
+// CON-11: a coordinator that has just taken over may show less than the one before it had acknowledged. That is no "no commits" either.
+func TestNewCoordinatorIsLate(t *testing.T) {
+	read := map[string]func(*kafkaops.Cluster) (offsets.Entry, *offsets.Trouble){
+		"groups": func(c *kafkaops.Cluster) (offsets.Entry, *offsets.Trouble) {
+			groups, _, err := c.Groups(within(t), []string{"g"}, nil)
+			must(t, err)
+			return groups[0].Commits[key("orders", 0)], groups[0].Trouble
+		},
+		"commits": func(c *kafkaops.Cluster) (offsets.Entry, *offsets.Trouble) {
+			commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)})
+			return commits[key("orders", 0)], trouble
+		},
+	}
+	for name, read := range read {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := kafkatest.Start(t, kafkatest.Options{Topics: map[string]int32{"orders": 1}})
+			must(t, b.Commit("g", "orders", 0, 5, -1, ""))
+			var asked atomic.Int32
+			b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+				g := &r.(*kmsg.OffsetFetchResponse).Groups[0]
+				switch asked.Add(1) {
+				case 1:
+					g.ErrorCode, g.Topics = kerr.NotCoordinator.Code, nil
+				case 2:
+					g.Topics = nil
+				}
+				return true
+			})
+			e, trouble := read(connect(t, b, 0))
+			if trouble != nil || e.Offset != 5 {
+				t.Errorf("got %+v, %v after %d questions", e, trouble, asked.Load())
+			}
+		})
 	}
 }
 
