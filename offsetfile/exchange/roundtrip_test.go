@@ -199,7 +199,7 @@ func TestTextsHoldWhatTheySay(t *testing.T) {
 			want.Taken, want.Origin.Cluster = noon, "c d"
 		}
 		if f == exchange.KafkaCSV { // no topic begins like JSON: brokers take letters, digits, dots, underscores and dashes only
-			want.Rows = slices.DeleteFunc(want.Rows, func(r exchange.Row) bool { return strings.ContainsAny(r.Topic, `{}[]":`) })
+			want.Rows = slices.DeleteFunc(want.Rows, func(r exchange.Row) bool { return strings.ContainsAny(r.Topic, `{}[]":,`) })
 		}
 		if f == exchange.Spark && len(want.Groups) > 1 {
 			want.Groups = want.Groups[:1]
