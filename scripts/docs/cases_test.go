@@ -91,7 +91,7 @@ var cases = []struct{ id, about, tests string }{
 	{"FWR-2", "a rename without a sync", "cmd.TestCasesFwr"},
 	{"FWR-4", "a full disk", "cmd.TestCasesFwr"},
 	{"FWR-5", "a repair by root of a file that is the job's", "cmd.TestCasesFwr"},
-	{"FWR-7", "a file system without locks", "offsetfile.TestUnsupportedLock"},
+	{"FWR-7", "a file system without locks, and one that loses what was written", "cmd.TestCasesFwr offsetfile.TestUnsupportedLock"},
 	{"FWR-8", "a job that writes while we do", "cmd.TestCasesFwr kafkaops/offsets.TestRecheck"},
 	{"FWR-10", "a folder that goes away", "cmd.TestCasesFwr"},
 
