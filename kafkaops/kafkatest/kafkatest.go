@@ -366,9 +366,14 @@ func (b *Broker) NoLeader(topic string, partition int32) {
 
 // Produce appends one record for each value.
 func (b *Broker) Produce(topic string, partition int32, values ...string) error {
+	return b.ProduceStamped(topic, partition, time.Time{}, values...)
+}
+
+// ProduceStamped is Produce with the same timestamp for all; zero is now.
+func (b *Broker) ProduceStamped(topic string, partition int32, at time.Time, values ...string) error {
 	var rs []*kgo.Record
 	for _, v := range values {
-		rs = append(rs, &kgo.Record{Topic: topic, Partition: partition, Value: []byte(v)})
+		rs = append(rs, &kgo.Record{Topic: topic, Partition: partition, Value: []byte(v), Timestamp: at})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()

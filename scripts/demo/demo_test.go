@@ -3,21 +3,20 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"gtoffset/scripts/scenes"
 )
 
-var update = flag.Bool("update", false, "write the README's transcript anew")
-
-// TestMain lets the test binary be the demo itself, so that a test can interrupt it as a process.
+// TestMain lets the test binary be the program, and the demo itself, so that a test can interrupt it as a process.
 func TestMain(m *testing.M) {
+	scenes.Program()
 	if os.Getenv("DEMO_ITSELF") != "" {
 		main()
 	}
@@ -44,7 +43,7 @@ func TestDemo(t *testing.T) {
 	t.Setenv("GTOFFSET_BOOTSTRAP_SERVER", "127.0.0.1:1")
 	t.Chdir("../../kafkaops/wire")
 	var b bytes.Buffer
-	if err := show(t.Context(), &b, false, steps()); err != nil {
+	if err := show(t.Context(), &b, false, ""); err != nil {
 		t.Fatalf("%v\n%s", err, &b)
 	}
 	text := b.String()
@@ -73,17 +72,6 @@ func TestDemo(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "\x1b") {
 		t.Errorf("escape sequences without a terminal:\n%q", b.String())
-	}
-}
-
-func TestDemoFailsOnAnotherExitCode(t *testing.T) {
-	room(t)
-	wrong := steps()[:1]
-	wrong[0].code = 3
-	var b bytes.Buffer
-	err := show(t.Context(), &b, false, wrong)
-	if err == nil || !strings.Contains(err.Error(), "exit 0, want 3") {
-		t.Errorf("got error %v, want one that names both exit codes", err)
 	}
 }
 
@@ -122,44 +110,18 @@ func TestDemoCleansUpWhenInterrupted(t *testing.T) {
 	}
 }
 
-func TestReadmeShowsTheTranscript(t *testing.T) {
+// TestDemoPlaysAPage plays one that is named, and refuses one that has nothing to play.
+func TestDemoPlaysAPage(t *testing.T) {
 	room(t)
+	page := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(page, []byte("# Page\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
-	if err := writeTranscript(t.Context(), &b); err != nil {
-		t.Fatal(err)
+	if err := show(t.Context(), &b, false, page); err == nil || !strings.Contains(err.Error(), "has no scene") {
+		t.Errorf("a page without a scene: got %v", err)
 	}
-	const path, begin, end = "../../README.md", "<!-- go run ./scripts/demo -transcript -->\n```\n", "```\n<!-- end -->"
-	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(readme), begin)
-	old, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("README.md has no place for the transcript, from %q to %q", begin, end)
-	}
-	if old == b.String() {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(before+begin+b.String()+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("the transcript in README.md is stale: go test ./scripts/demo -update\ngot\n%s\nwant\n%s", old, b.String())
-}
-
-func TestWords(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                          nil,
-		"a -b 1":                    {"a", "-b", "1"},
-		"a 'b c'/d":                 {"a", "b c/d"},
-		`a 'it'\''s' ''`:            {"a", "it's", ""},
-		`gtoffset import 'my \dir'`: {"gtoffset", "import", `my \dir`},
-	} {
-		if got := words(line); !slices.Equal(got, want) {
-			t.Errorf("words(%q): got %q, want %q", line, got, want)
-		}
+	if err := show(t.Context(), &b, false, "../../docs/runbooks/before-a-restart.md"); err != nil || !strings.Contains(b.String(), "Meanwhile: the job stops.") {
+		t.Errorf("got %v\n%s", err, &b)
 	}
 }

@@ -15,16 +15,20 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"gtoffset/scripts/live"
+	"gtoffset/scripts/pages"
 )
 
 // compatibilityPage has the table of what came of the last run, between these marks. GTOFFSET_UPDATE=1 writes it.
+var compatible = pages.Marks{
+	Begin: "<!-- compatibility: written by GTOFFSET_UPDATE=1 go test -tags live -run TestCompatibility ./scripts/live -->\n",
+	End:   "<!-- /compatibility -->\n",
+}
+
 const (
 	compatibilityPage = "../../docs/compatibility.md"
-	compatibleBegin   = "<!-- compatibility: written by GTOFFSET_UPDATE=1 go test -tags live -run TestCompatibility ./scripts/live -->\n"
-	compatibleEnd     = "<!-- /compatibility -->\n"
-)
 
-const yes = "yes"
+	yes = "yes"
+)
 
 // trial is one broker under test.
 type trial struct {
@@ -272,15 +276,17 @@ func TestCompatibility(t *testing.T) {
 	}
 	text, err := os.ReadFile(compatibilityPage)
 	must(t, err)
-	before, rest, found := strings.Cut(string(text), compatibleBegin)
-	table, after, whole := strings.Cut(rest, compatibleEnd)
+	holdPage(t, compatibilityPage, string(text), compatible.Put(string(text), b.String()))
+}
+
+// holdPage holds a page to what came of this run. GTOFFSET_UPDATE=1 writes it.
+func holdPage(t *testing.T, path, page, fresh string) {
+	t.Helper()
 	switch {
-	case !found || !whole:
-		t.Errorf("%s has not the marks of the table", compatibilityPage)
-	case table == b.String():
+	case page == fresh:
 	case os.Getenv("GTOFFSET_UPDATE") != "":
-		must(t, os.WriteFile(compatibilityPage, []byte(before+compatibleBegin+b.String()+compatibleEnd+after), 0o644))
+		must(t, os.WriteFile(path, []byte(fresh), 0o644))
 	default:
-		t.Errorf("%s is not what came of this run; GTOFFSET_UPDATE=1 writes it:\n%s", compatibilityPage, b.String())
+		t.Errorf("%s is not what came of this run; GTOFFSET_UPDATE=1 writes it:\n%s", path, fresh)
 	}
 }
