@@ -207,12 +207,9 @@ func TestReadmeListsTheCommands(t *testing.T) {
 
 // TestLinks follows every link of the pages that leads into the repository.
 func TestLinks(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
-	for _, page := range append(pages, filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"), filepath.Join(root, "SECURITY.md")) {
+	for _, name := range markdown(t) {
+		page := filepath.Join(root, name)
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
