@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,6 +55,7 @@ type job struct {
 
 	mu      sync.Mutex
 	part    []byte // of a line
+	said    int    // whole lines
 	batches []batch
 	holding bool
 	changed chan struct{} // closed with each line
@@ -71,24 +73,56 @@ func (l *lab) start(ctx context.Context, p plan) (*job, error) {
 
 // startAsItIs starts a job. One that keeps a file runs under flock(1), since Java cannot take such a lock.
 func (l *lab) startAsItIs(p plan) (*job, error) {
-	l.runs++
-	scratch := filepath.Join(l.dir, fmt.Sprintf("run%d", l.runs))
-	if err := os.Mkdir(scratch, 0o755); err != nil {
+	scratch, err := l.scratch()
+	if err != nil {
 		return nil, err
 	}
-	j := &job{output: filepath.Join(scratch, "output"), changed: make(chan struct{})}
-	folder := l.folder(p.place)
+	output := filepath.Join(scratch, "output")
 	cmd := live.SparkJava(l.spark, l.classes, "DirectStreamJob", append([]string{
 		"mode=" + string(p.mode),
 		"bootstrap=" + l.kafka.Bootstrap(), "group=" + p.place.group, "topic=" + p.place.topic,
 		fmt.Sprintf("interval=%d", p.interval.Milliseconds()), fmt.Sprintf("rate=%d", p.rate),
-		"folder=" + folder, "output=" + j.output, "scratch=" + scratch, "hold=" + p.hold,
+		"folder=" + l.folder(p.place), "output=" + output, "scratch=" + scratch, "hold=" + p.hold,
 		// A killed member stays in its group for so long. It is the least that a broker allows.
 		"consumer.session.timeout.ms=6000", "consumer.heartbeat.interval.ms=1000",
 	}, p.options...)...)
-	if p.mode == file { // the command becomes what flock is told to run, and so the lock is held as long as it lives
-		cmd = exec.Command("flock", append([]string{"--nonblock", "--no-fork", filepath.Join(folder, "gtoffset.lock")}, cmd.Args...)...)
+	if p.mode == file {
+		cmd = l.locked(cmd, p.place)
 	}
+	j, err := launch(cmd)
+	if err == nil {
+		j.output = output
+	}
+	return j, err
+}
+
+// startExample starts the example job of docs, which prints a line for each record.
+func (l *lab) startExample(p place) (*job, error) {
+	scratch, err := l.scratch()
+	if err != nil {
+		return nil, err
+	}
+	cmd := live.SparkJava(l.spark, l.classes, "StreamingJob", l.kafka.Bootstrap(), p.group, p.topic, l.folder(p))
+	cmd.Args = slices.Insert(cmd.Args, 1, "-Dspark.ui.enabled=false", "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1",
+		"-Dspark.local.dir="+scratch)
+	return launch(l.locked(cmd, p))
+}
+
+// scratch makes a folder for one run of a job.
+func (l *lab) scratch() (string, error) {
+	l.runs++
+	dir := filepath.Join(l.dir, fmt.Sprintf("run%d", l.runs))
+	return dir, os.Mkdir(dir, 0o755)
+}
+
+// locked lets a command hold the lock of a gtoffset file as long as it lives: it becomes what flock is told to run.
+func (l *lab) locked(cmd *exec.Cmd, p place) *exec.Cmd {
+	return exec.Command("flock", append([]string{"--nonblock", "--no-fork", filepath.Join(l.folder(p), "gtoffset.lock")}, cmd.Args...)...)
+}
+
+// launch starts the command of a job.
+func launch(cmd *exec.Cmd) (*job, error) {
+	j := &job{changed: make(chan struct{})}
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1")
 	cmd.Stdout, cmd.Stderr = j, &j.errs
 	input, err := cmd.StdinPipe()
@@ -122,6 +156,7 @@ func (j *job) Write(said []byte) (int, error) {
 }
 
 func (j *job) hear(line string) error {
+	j.said++
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "holding":

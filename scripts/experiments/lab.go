@@ -15,6 +15,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"gtoffset/docs/examples"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
 	"gtoffset/scripts/bench"
@@ -79,11 +80,11 @@ func (l *lab) say(format string, args ...any) { fmt.Fprintf(l.talk, format+"\n",
 // compile makes the job's classes, and puts its logging beside them.
 func (l *lab) compile(ctx context.Context) error {
 	from := filepath.Join(l.dir, "sources")
-	if err := os.CopyFS(from, sources); err != nil {
+	if err := errors.Join(os.CopyFS(from, sources), os.CopyFS(from, examples.Spark)); err != nil {
 		return err
 	}
 	l.classes = filepath.Join(from, "job")
-	java, err := filepath.Glob(filepath.Join(l.classes, "*.java"))
+	java, err := filepath.Glob(filepath.Join(from, "*", "*.java"))
 	if err != nil {
 		return err
 	}
@@ -199,8 +200,13 @@ func (l *lab) keep(p place, processed []record) error {
 	if err != nil {
 		return err
 	}
+	return l.write(p, ends)
+}
+
+// write writes the gtoffset file of a place.
+func (l *lab) write(p place, next map[int32]int64) error {
 	doc := offsetfile.New(p.group, p.topic)
-	for partition, offset := range ends {
+	for partition, offset := range next {
 		if err := doc.Set(offsetfile.Entry{Partition: partition, Offset: offset, Epoch: offsets.None}); err != nil {
 			return err
 		}

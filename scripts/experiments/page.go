@@ -68,7 +68,7 @@ batch, to learn how far there is to read, and what it commits is its own positio
 batch is made, so that of the last one is never sent, also when the job stops gracefully.`
 	fileText = `3. The job keeps a gtoffset file
 
-Written after each batch by [one small class](../scripts/experiments/job/GtoffsetFile.java), and brought into range before each start, the
+Written after each batch by [one small class](examples/spark/GtoffsetFile.java), and brought into range before each start, the
 first as well, by ` + "`gtoffset clamp -g GROUP -t TOPIC -s STORE --stored --wait-empty 60s --execute`" + `. The paper: nothing is lost, nothing
 repeated.`
 	killText = `3b. Killed with the file

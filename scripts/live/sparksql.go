@@ -19,13 +19,14 @@ const PySpark = "4.2.0"
 //go:embed sparksql.py
 var sparkScript string
 
-// pySpark returns the python of a virtual environment with PySpark, made on first use and kept under the user's cache folder.
-func pySpark(ctx context.Context) (python string, err error) {
+// Python returns the python of a virtual environment with a package, given as NAME==VERSION, made on first use and kept under the
+// user's cache folder.
+func Python(ctx context.Context, requirement string) (python string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "gtoffset-live", "pyspark-"+PySpark)
+	dir := filepath.Join(cache, "gtoffset-live", strings.Replace(requirement, "==", "-", 1))
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
 	}
@@ -44,10 +45,10 @@ func pySpark(ctx context.Context) (python string, err error) {
 	}
 	for _, line := range [][]string{
 		{"python3", "-m", "venv", dir},
-		{python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check", "pyspark==" + PySpark},
+		{python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check", requirement},
 	} {
 		if _, err := output(ctx, exec.Command(line[0], line[1:]...)); err != nil {
-			return "", fmt.Errorf("install PySpark: %w", err)
+			return "", fmt.Errorf("install %s: %w", requirement, err)
 		}
 	}
 	return python, os.WriteFile(mark, nil, 0o644)
@@ -88,7 +89,7 @@ func (r *SparkRecord) UnmarshalJSON(b []byte) error {
 
 // StartSparkSQL starts Spark. It ends with Stop, or with ctx. user is who it is in HDFS; "" for nobody.
 func StartSparkSQL(ctx context.Context, user string) (_ *SparkSQL, err error) {
-	python, err := pySpark(ctx)
+	python, err := Python(ctx, "pyspark=="+PySpark)
 	if err != nil {
 		return nil, err
 	}
