@@ -43,6 +43,10 @@ func (c *conn) authenticate(ctx context.Context) error {
 	if h := answers[0].(*kmsg.SASLHandshakeResponse); h.ErrorCode != 0 {
 		return &AuthError{Mechanism: name, Code: h.ErrorCode, Offered: h.SupportedMechanisms}
 	}
+	if n := c.cfg.logins; n != nil {
+		n.Add(1)
+		defer n.Add(-1)
+	}
 	start := time.Now()
 	state, token, err := c.cfg.SASL.Start(sasl.WithMetadata(ctx, metadata(c.addr)))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go/sasl"
@@ -42,6 +43,8 @@ type Config struct {
 	Canonical bool                                                              // replace each bootstrap address by the names that its IP addresses have
 	Log       *slog.Logger                                                      // each request with broker and time; nil: none
 	Dial      func(ctx context.Context, network, addr string) (net.Conn, error) // nil: net.Dialer
+
+	logins *atomic.Int32 // how many connections wait for a broker's word on their credentials; nil: nobody asks
 }
 
 // Client reaches the brokers of one cluster. It opens nothing before Connect or Do, and may be used by several goroutines: one
@@ -105,6 +108,7 @@ func New(bootstrap []string, cfg Config) *Client {
 	if cfg.ClientID == "" {
 		cfg.ClientID = "gtoffset"
 	}
+	cfg.logins = new(atomic.Int32)
 	c := &Client{cfg: cfg, bootstrap: bootstrap, nodes: map[int32]*node{}, joining: make(chan struct{}, 1)}
 	c.base, c.cancel = context.WithCancel(context.Background())
 	return c

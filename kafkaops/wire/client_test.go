@@ -293,6 +293,30 @@ func TestWrongCredentialsAreTriedOnce(t *testing.T) {
 	}
 }
 
+// slowly is a mechanism whose login takes longer than the next address is given to start.
+type slowly struct{ sasl.Mechanism }
+
+func (m slowly) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	time.Sleep(600 * time.Millisecond)
+	return m.Mechanism.Start(ctx)
+}
+
+// While one broker looks at the credentials no other gets them.
+func TestSlowLoginIsNotRaced(t *testing.T) {
+	b := kafkatest.Start(t, kafkatest.Options{Plain: true, Extra: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "u", "p")}})
+	b.Rewrite(wire.SaslAuthenticate, func(_ int32, r kmsg.Response) bool {
+		r.(*kmsg.SASLAuthenticateResponse).ErrorCode = 58
+		return true
+	})
+	c := client(t, wire.Config{SASL: slowly{plain.Mechanism{Username: "u", Password: "p"}}}, b.Addrs()...)
+	if _, err := c.Connect(within(t)); !wire.IsRefused(err) {
+		t.Errorf("got %v", err)
+	}
+	if n := b.Count(wire.SaslHandshake); n != 1 {
+		t.Errorf("tried %d times", n)
+	}
+}
+
 // Requests and answers far beyond what the sockets hold must not write at each other for ever.
 func TestLargePipelinedExchange(t *testing.T) {
 	b := kafkatest.Start(t, kafkatest.Options{Brokers: 1})

@@ -61,6 +61,10 @@ func (c *Client) race(ctx context.Context) (won *opening, running []*opening, er
 	for {
 		select {
 		case <-next.C:
+			if c.cfg.logins.Load() > 0 { // wrong credentials must not be tried again elsewhere: users are locked out for less
+				next.Reset(stagger)
+				continue
+			}
 			if len(todo) > 0 {
 				c.mu.Lock()
 				o := c.start(ctx, None, todo[0], true)
