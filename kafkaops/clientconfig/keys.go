@@ -9,6 +9,7 @@ type Key struct {
 	Name   string   // as Java clients have it, or librdkafka where they have none
 	Also   []string // what other clients call the same
 	Secret bool
+	File   bool   // the value is a path
 	Text   string // what it is for, in a few words
 }
 
@@ -71,7 +72,7 @@ func Keys() []Key {
 		{Name: keyPassword, Secret: true, Text: "the password of PLAIN and SCRAM, and of Kerberos without keytab"},
 		{Name: keyService, Text: "first part of the brokers' principal in Kerberos; kafka"},
 		{Name: keyPrincipal, Text: "the user in Kerberos, NAME or NAME@REALM"},
-		{Name: keyKeytab, Text: "file with the user's keys"},
+		{Name: keyKeytab, File: true, Text: "file with the user's keys"},
 		{Name: keyTokenURL, Text: "where tokens come from: an https:// address for client credentials, or file:///PATH"},
 		{Name: keyTokenClient, Also: []string{"sasl.oauthbearer.client.id"}, Text: "client id at the token endpoint"},
 		{Name: keyTokenSecret, Also: []string{"sasl.oauthbearer.client.secret"}, Secret: true, Text: "its secret"},
@@ -79,27 +80,36 @@ func Keys() []Key {
 		{Name: keyTokenExtensions, Text: "SASL extensions for the broker, NAME=VALUE,…"},
 		{Name: keyTokenUnsecured, Text: "true: make unsigned tokens, for tests"},
 		{Name: keyTokenConfig, Secret: true, Text: "claims of unsigned tokens: principal=NAME scope=…"},
-		{Name: keyTokenCA, Text: "CA of the token endpoint, PEM; else those of the system"},
+		{Name: keyTokenCA, File: true, Text: "CA of the token endpoint, PEM; else those of the system"},
 		{Name: keyTokenRetriever, Text: "Kafka's own classes for client credentials and files; others cannot be run here"},
 		{Name: keyLoginCallback, Text: "Kafka's own class for OAUTHBEARER; others cannot be run here"},
 		{Name: keyClientCallback, Text: "cannot be run here; AWS_MSK_IAM is not supported"},
-		{Name: keyTrustFile, Also: []string{"ssl.ca.location"}, Text: "file of the CAs to trust: PEM, PKCS12 or JKS, told by its content; else those of the system"},
+		{Name: keyTrustFile, File: true, Also: []string{"ssl.ca.location"}, Text: "file of the CAs to trust: PEM, PKCS12 or JKS, told by its content; else those of the system"},
 		{Name: keyTrustPassword, Secret: true, Text: "its password"},
 		{Name: keyTrustType, Text: "not needed: the content tells"},
 		{Name: keyTrustPEM, Also: []string{"ssl.ca.pem"}, Text: "the CAs themselves, PEM"},
-		{Name: keyStoreFile, Text: "file of the client's key and certificate: PEM, PKCS12 or JKS, told by its content"},
+		{Name: keyStoreFile, File: true, Text: "file of the client's key and certificate: PEM, PKCS12 or JKS, told by its content"},
 		{Name: keyStorePassword, Secret: true, Text: "its password"},
 		{Name: keyStoreType, Text: "not needed: the content tells"},
 		{Name: keyStoreKey, Also: []string{"ssl.key.pem"}, Secret: true, Text: "the client's key itself, PEM"},
 		{Name: keyStoreChain, Also: []string{"ssl.certificate.pem"}, Text: "the client's certificate and its chain, PEM"},
 		{Name: keyKeyPassword, Secret: true, Text: "password of the key: in a JKS, or of an encrypted PEM"},
-		{Name: keyCertFile, Text: "file of the client's certificate, PEM"},
-		{Name: keyKeyFile, Text: "file of its key, PEM"},
+		{Name: keyCertFile, File: true, Text: "file of the client's certificate, PEM"},
+		{Name: keyKeyFile, File: true, Text: "file of its key, PEM"},
 		{Name: keyHostCheck, Text: "empty or none: the broker's certificate may be of another host; https"},
 		{Name: keyVerify, Text: "false: any certificate of the broker is taken"},
 		{Name: keyTLSVersions, Text: "TLSv1.2, TLSv1.3, or both"},
 		{Name: keyProviders, Text: "references in values, as ${env:NAME}, are not supported"},
 	}
+}
+
+// holdsSecret reports whether a value of the key is one to keep: login lines may only name a file.
+func (k Key) holdsSecret(value string) bool {
+	if k.Name != keyJAAS {
+		return k.Secret
+	}
+	value = strings.ToLower(value)
+	return strings.Contains(value, "password") || strings.Contains(value, "secret") || strings.Contains(value, "token")
 }
 
 // find is the key with a name, which may be another client's.

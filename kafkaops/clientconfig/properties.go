@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
+	"time"
 	"unicode/utf16"
 )
 
 // maxFile bounds what is read of any file here: none that people write comes near it.
 const maxFile = 4 << 20
+
+// pipeWait is how long the other end of a pipe may take, such as a command that asks a vault.
+const pipeWait = 15 * time.Second
 
 // property is one pair of a .properties file, and the line on which it begins.
 type property struct {
@@ -188,14 +193,25 @@ func readBounded(path string) ([]byte, error) {
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has %d bytes, more than any such file", path, info.Size())
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to would block
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info.Mode()&os.ModeNamedPipe != 0 {
+		if err := f.SetReadDeadline(time.Now().Add(pipeWait)); err != nil {
+			return nil, err
+		}
+	}
 	var b bytes.Buffer
 	if _, err := b.ReadFrom(&limited{f, maxFile}); err != nil { // a pipe tells no size
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("nothing came through the pipe for %v", pipeWait)
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if b.Len() == 0 && info.Mode()&os.ModeNamedPipe != 0 {
+		return nil, fmt.Errorf("%s: nobody writes to the pipe", path)
 	}
 	return b.Bytes(), nil
 }

@@ -55,10 +55,17 @@ func ReadFile(path string) ([]Setting, error) {
 		return nil, &Error{Source: fmt.Sprintf("%s:%d", path, bad.line), Reason: bad.reason}
 	}
 	var all []Setting
+	nameless, first := 0, 0
 	for _, p := range pairs {
 		s := Setting{Key: p.key, Value: p.value, Source: fmt.Sprintf("%s:%d", path, p.line)}
 		key, known := find(p.key)
-		if known && key.Secret && open(path) {
+		if !known && !isSetting(p.key) { // of a file of another kind, it may be, and secret
+			if nameless++; nameless == 1 {
+				first = p.line
+			}
+			continue
+		}
+		if known && key.holdsSecret(p.value) && open(path) {
 			s.Note = path + " holds a secret and can be read by everybody: chmod 600 " + path
 		}
 		if !isASCII(p.value) && known && key.Secret && utf8.Valid(text) {
@@ -66,7 +73,21 @@ func ReadFile(path string) ([]Setting, error) {
 		}
 		all = append(all, s)
 	}
+	if nameless > 0 {
+		what := "a line that names no setting"
+		if nameless > 1 {
+			what = fmt.Sprintf("%d lines that name no setting", nameless)
+		}
+		all = append(all, Setting{Key: what, Source: fmt.Sprintf("%s:%d", path, first)})
+	}
 	return all, nil
+}
+
+// isSetting reports whether a word has the form of some client's setting: small words and numbers, joined by dots. Passwords, keys and
+// tokens have another.
+func isSetting(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' })
+	return strings.Contains(name, ".") && len(name) <= 100 && len(words) > 1 && strings.Trim(strings.Join(words, ""), "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
 func isASCII(s string) bool {
@@ -87,7 +108,11 @@ func Override(text string, getenv func(string) string) (Setting, error) {
 		return Setting{}, &Error{Source: "-X", Reason: "it takes KEY=VALUE", Hint: "-X security.protocol=SASL_SSL"}
 	}
 	s := Setting{Key: name, Value: value, Source: "-X"}
-	if key, _ := find(name); !key.Secret {
+	key, known := find(name)
+	switch {
+	case !known: // its value may be a secret all the same, and goes nowhere
+		return Setting{}, &Error{Source: "-X", Key: name, Reason: "is no setting that is used here"}
+	case !key.Secret:
 		return s, nil
 	}
 	if variable, ok := strings.CutPrefix(value, "$"); ok && isName(variable) {
@@ -289,12 +314,15 @@ func (m *Settings) Timeout() time.Duration {
 	return d
 }
 
-// Shown is a KEY=VALUE of the command line as it may be shown: the value of a secret becomes a variable, unless it is one, or a file,
-// whose path goes through path.
+// Shown is a KEY=VALUE of the command line as it may be shown: the value of a secret becomes a variable, unless it is one, or a file.
+// Paths go through path.
 func Shown(text string, path func(string) string) string {
 	name, value, _ := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
-	if key, _ := find(name); !key.Secret {
+	switch key, _ := find(name); {
+	case key.File && value != "" && value != systemsTrust:
+		return name + "=" + path(value)
+	case !key.Secret:
 		return text
 	}
 	if file, ok := strings.CutPrefix(value, "@"); ok {

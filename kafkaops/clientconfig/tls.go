@@ -36,6 +36,9 @@ func (b *builder) tls() error {
 	return nil
 }
 
+// systemsTrust is librdkafka's word for the CAs of the system.
+const systemsTrust = "probe"
+
 // roots are the CAs to trust; nil stands for the system's.
 func (b *builder) roots() (*x509.CertPool, error) {
 	key := keyTrustPEM
@@ -43,7 +46,7 @@ func (b *builder) roots() (*x509.CertPool, error) {
 	switch location := b.get(keyTrustFile); {
 	case b.get(keyTrustPEM) != "":
 		content = []byte(b.get(keyTrustPEM))
-	case location == "" || location == "probe": // librdkafka's word for the system's
+	case location == "" || location == systemsTrust:
 		return nil, nil
 	default:
 		key = keyTrustFile
