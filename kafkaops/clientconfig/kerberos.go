@@ -29,6 +29,8 @@ func (b *builder) kerberos(l login) error {
 	password := b.used[keyPassword].Value
 	where := keyJAAS // the key to name where it goes wrong
 	switch {
+	case password != "" && b.before(keyPassword, keyJAAS) && (!b.has(keyKeytab) || b.before(keyPassword, keyKeytab)): // it overrules the login line
+		c.Password, where = password, keyPassword
 	case useKeytab && keytab == "":
 		return b.bad(keyJAAS, "", "useKeyTab is true, but there is no keyTab")
 	case keytab != "" && (l.module == "" || useKeytab || b.has(keyKeytab)):
@@ -68,6 +70,11 @@ func (b *builder) kerberos(l login) error {
 	}
 	b.c.User, b.c.Wire.SASL = m.User(), m
 	return nil
+}
+
+// before reports whether key was set in an earlier layer than other, which was set, too.
+func (b *builder) before(key, other string) bool {
+	return b.has(key) && b.has(other) && b.used[key].rank < b.used[other].rank
 }
 
 // krb5conf is where Kerberos' own configuration lies.

@@ -23,6 +23,9 @@ import (
 // errPassword says that a store's or a key's password is wrong, or missing.
 var errPassword = errors.New("wrong password")
 
+// errKeyPassword is errPassword of a key that has one of its own, in a store that was opened.
+var errKeyPassword = fmt.Errorf("of the key: %w", errPassword)
+
 // format is how a key store is written. Its content tells, not its name nor ssl.keystore.type.
 type format string
 
@@ -342,7 +345,7 @@ func jksPair(content []byte, password, keyPassword string) (pair *tls.Certificat
 	}
 	e, err := ks.GetPrivateKeyEntry(keys[0], []byte(keyPassword))
 	if err != nil {
-		return nil, "", fmt.Errorf("key %q: %w", keys[0], errPassword)
+		return nil, "", fmt.Errorf("key %q: %w", keys[0], errKeyPassword)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(e.PrivateKey)
 	if err != nil {

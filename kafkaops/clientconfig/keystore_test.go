@@ -134,7 +134,7 @@ func TestKeyStores(t *testing.T) {
 		{"PEM, OpenSSL's old encryption", "", "", join([]byte("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"), id.certPEM), "openssl pkcs8 -topk8"},
 		{"JKS", "store", "key", id.jks(t, "store", "key", false), ""},
 		{"JKS, one password", "store", "", id.jks(t, "store", "store", false), ""},
-		{"JKS, the key's password is wrong", "store", "other", id.jks(t, "store", "key", false), "wrong password"},
+		{"JKS, the key's password is wrong", "store", "other", id.jks(t, "store", "key", false), "of the key: wrong password"},
 		{"JKS of certificates", "store", "", id.jks(t, "store", "", true), "holds no private key"},
 		{"PKCS12", "store", "", p12, ""},
 		{"PKCS12 as old programs write it", "store", "ignored", legacy, ""},

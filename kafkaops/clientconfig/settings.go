@@ -87,6 +87,9 @@ func ReadFile(path string) ([]Setting, error) {
 // tokens have another.
 func isSetting(name string) bool {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' })
+	if name == "acks" || name == "retries" {
+		return true
+	}
 	return strings.Contains(name, ".") && len(name) <= 100 && len(words) > 1 && strings.Trim(strings.Join(words, ""), "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 

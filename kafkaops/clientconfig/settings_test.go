@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,14 +130,71 @@ func TestOverride(t *testing.T) {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
 	}
-	for text, want := range map[string]string{"sasl.password": "it takes KEY=VALUE", "=x": "it takes KEY=VALUE", "sasl.password=$NONE": "NONE is empty or not set", "sasl.password=@/no/such": "no such file"} {
+	for text, want := range map[string]string{"sasl.password": "it takes KEY=VALUE", "=x": "it takes KEY=VALUE", "sasl.password=$NONE": "NONE is empty or not set", "sasl.password=@/no/such": "no such file", "sasl.pasword=hush": "sasl.pasword: is no setting"} {
 		if _, err := Override(text, getenv); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-	for text, want := range map[string]string{"sasl.password=hush": "sasl.password=$SASL_PASSWORD", "sasl.password=$PW": "sasl.password=$PW", "sasl.password=@f": "sasl.password=@/abs/f", "client.id=x": "client.id=x"} {
+	for text, want := range map[string]string{"sasl.password=hush": "sasl.password=$SASL_PASSWORD", "sasl.password=$PW": "sasl.password=$PW", "sasl.password=@f": "sasl.password=@/abs/f", "client.id=x": "client.id=x",
+		"ssl.ca.location=ca.pem": "ssl.ca.location=/abs/ca.pem", "ssl.ca.location=probe": "ssl.ca.location=probe",
+	} {
 		if got := Shown(text, func(p string) string { return "/abs/" + p }); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A file of another kind is named by how many lines it has: they may be a key, or a password.
+func TestLinesThatNameNoSetting(t *testing.T) {
+	for text, want := range map[string]string{
+		"hunter2\n": "a line that names no setting",
+		"-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n7AilKLos+x/a==\n": "3 lines that name no setting",
+		"eyJhbGciOi.eyJzdWIiOi.c2ln\n":                                         "a line that names no setting",
+		"schema.registry.url=x\nacks=all\n":                                   "schema.registry.url acks",
+	} {
+		file, err := ReadFile(write(t, "client.properties", text))
+		must(t, err)
+		s, err := Merge(file)
+		must(t, err)
+		var keys []string
+		for _, u := range s.Unused() {
+			keys = append(keys, u.Key)
+		}
+		if got := strings.Join(keys, " "); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Pipes are read, as of a command that asks a vault; one that nobody writes to is no reason to hang.
+func TestPipes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	if _, err := ReadFile(pipe); err == nil || !strings.Contains(err.Error(), "nobody writes to the pipe") {
+		t.Errorf("got %v", err)
+	}
+	r, w, err := os.Pipe()
+	must(t, err)
+	defer r.Close()
+	_, err = w.WriteString("client.id=x\n")
+	must(t, err)
+	must(t, w.Close())
+	file, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd()))
+	if err != nil || len(file) != 1 || file[0].Value != "x" {
+		t.Errorf("got %v, %v", file, err)
+	}
+}
+
+// Login lines that only name a file are no secret.
+func TestSecretLoginLines(t *testing.T) {
+	key, _ := find(keyJAAS)
+	for line, want := range map[string]bool{
+		krb5Module + `useKeyTab=true keyTab="/k" principal="a@R";`: false,
+		"X required username=a password=b;":                        true,
+		"X required clientId=a clientSecret=b;":                    true,
+	} {
+		if key.holdsSecret(line) != want {
+			t.Errorf("%s: %v", line, !want)
 		}
 	}
 }

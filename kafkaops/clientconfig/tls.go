@@ -95,7 +95,10 @@ func (b *builder) clientPair() (*tls.Certificate, error) {
 			return nil, err
 		}
 		pair, others, err := keyPair(content, password, keyPassword)
-		if err != nil {
+		switch {
+		case errors.Is(err, errKeyPassword):
+			return nil, b.badStore(keyStoreFile, keyKeyPassword, err)
+		case err != nil:
 			return nil, b.badStore(keyStoreFile, keyStorePassword, err)
 		}
 		if others != "" {
