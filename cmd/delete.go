@@ -60,6 +60,12 @@ func (o *deleteOptions) validate(g *global) error {
 
 func runDelete(ctx context.Context, g *global, o *deleteOptions) error {
 	return g.apply(ctx, &o.scope, o.road, func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
-		return offsets.Delete(shot, o.whole), nil
+		plan := offsets.Delete(shot, o.whole)
+		if user := g.session.user; o.whole && user != "" {
+			for i := range plan.Groups {
+				plan.Groups[i].Notes = append(plan.Groups[i].Notes, "commits of topics that "+user+" may not describe, if there are any, go too: Kafka does not show them, so no backup has them")
+			}
+		}
+		return plan, nil
 	})
 }
