@@ -12,15 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jcmturner/gokrb5/v8/client"
 	"github.com/jcmturner/gokrb5/v8/config"
-	"github.com/jcmturner/gokrb5/v8/credentials"
 	"github.com/jcmturner/gokrb5/v8/gssapi"
 	"github.com/jcmturner/gokrb5/v8/iana/chksumtype"
+	"github.com/jcmturner/gokrb5/v8/iana/errorcode"
 	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
 	"github.com/jcmturner/gokrb5/v8/iana/nametype"
 	"github.com/jcmturner/gokrb5/v8/keytab"
-	"github.com/jcmturner/gokrb5/v8/messages"
 	"github.com/jcmturner/gokrb5/v8/types"
 	"github.com/segmentio/kafka-go/sasl"
 
@@ -37,14 +35,11 @@ type Config struct {
 	Cache    string // path of a credential cache of type FILE
 }
 
-// Mechanism is GSSAPI for one user. It may be used by several goroutines.
+// Mechanism is GSSAPI for one user. It may be used by several goroutines, and keeps its tickets: many connections ask the KDC once.
 type Mechanism struct {
 	service string
-	user    string
-	cache   string
-	expires time.Time // of the cache's ticket; zero: ours are renewed
-	conf    *config.Config
-	client  *client.Client
+	cache   string // path; "": tickets are got by logging in
+	client  *client
 }
 
 // A FileError is a file that cannot be used. What names it: "krb5.conf", "keytab", "credential cache".
@@ -64,205 +59,219 @@ func (e *FileError) Error() string {
 func (e *FileError) Unwrap() error { return e.Err }
 
 // New reads the files. It does not talk to the KDC. The error is a *FileError.
-func New(c Config) (_ *Mechanism, err error) {
-	reading := FileError{What: "krb5.conf", Path: c.Conf}
-	defer func() {
-		if r := recover(); r != nil { // gokrb5 reads damaged files beyond their end
-			err = errors.New("is damaged")
-		}
-		if err != nil {
-			reading.Err = err
-			err = &reading
-		}
-	}()
-	text, err := os.ReadFile(c.Conf)
+func New(c Config) (*Mechanism, error) {
+	conf, err := readConf(c.Conf)
 	if err != nil {
-		return nil, err
+		return nil, &FileError{"krb5.conf", c.Conf, err}
 	}
-	conf, err := config.NewFromString(string(text))
-	if unsupported := (config.UnsupportedDirective{}); err != nil && !errors.As(err, &unsupported) {
-		return nil, err
-	}
-	m := &Mechanism{service: c.Service, conf: conf}
 	name, realm, _ := strings.Cut(c.User, "@")
 	if realm == "" {
 		realm = conf.LibDefaults.DefaultRealm
 	}
-	fast := client.DisablePAFXFAST(true) // Active Directory answers FAST requests with an error
+	user := principal{types.NewPrincipalName(nametype.KRB_NT_PRINCIPAL, name), realm}
+	m := &Mechanism{service: c.Service, client: newClient(conf, user)}
 	switch {
 	case c.Keytab != "":
-		reading.What, reading.Path = "keytab", c.Keytab
-		keys, err := keytab.Load(c.Keytab)
-		if err != nil {
-			return nil, err
+		if m.client.keys, err = readKeytab(c.Keytab, user); err != nil {
+			return nil, &FileError{"keytab", c.Keytab, err}
 		}
-		if !holds(keys, name, realm) {
-			return nil, fmt.Errorf("holds no key of %s@%s", name, realm)
-		}
-		m.client = client.NewWithKeytab(name, realm, keys, conf, fast)
 	case c.Password != "":
-		m.client = client.NewWithPassword(name, realm, c.Password, conf, fast)
+		m.client.password = c.Password
 	default:
-		reading.What, reading.Path = "credential cache", c.Cache
-		if err := m.fromCache(c, name, realm, fast); err != nil {
-			return nil, err
+		m.cache = c.Cache
+		if err := m.fromCache(c.User != ""); err != nil {
+			return nil, &FileError{"credential cache", c.Cache, err}
 		}
-		return m, nil
 	}
-	m.user = name + "@" + realm
 	return m, nil
 }
 
-func holds(keys *keytab.Keytab, name, realm string) bool {
-	for _, e := range keys.Entries {
-		if e.Principal.Realm == realm && strings.Join(e.Principal.Components, "/") == name {
-			return true
+// guarded keeps what gokrb5's readers of files do with damaged ones from ending the program: they read beyond what is there.
+func guarded(read func() error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("is damaged")
 		}
-	}
-	return false
+	}()
+	return read()
 }
 
-func (m *Mechanism) fromCache(c Config, name, realm string, setting func(*client.Settings)) error {
-	cache, err := credentials.LoadCCache(c.Cache)
+func readConf(path string) (conf *config.Config, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	err = guarded(func() (err error) {
+		conf, err = config.NewFromString(withoutInnerBlocks(string(text)))
+		return err
+	})
+	if unsupported := (config.UnsupportedDirective{}); errors.As(err, &unsupported) {
+		err = nil
+	}
+	return conf, err
+}
+
+// withoutInnerBlocks leaves out the blocks within a realm's, which are of no use here, and which gokrb5 stumbles over.
+func withoutInnerBlocks(text string) string {
+	var kept strings.Builder
+	depth := 0
+	for line := range strings.Lines(text) {
+		said := line
+		if i := strings.IndexAny(line, "#;"); i >= 0 {
+			said = line[:i]
+		}
+		if strings.HasPrefix(strings.TrimSpace(said), "[") {
+			depth = 0
+		}
+		if strings.Contains(said, "{") {
+			depth++
+		}
+		if depth < 2 {
+			kept.WriteString(line)
+		}
+		if strings.Contains(said, "}") {
+			depth--
+		}
+	}
+	return kept.String()
+}
+
+func readKeytab(path string, user principal) (keys *keytab.Keytab, err error) {
+	err = guarded(func() (err error) {
+		keys, err = keytab.Load(path)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range keys.Entries {
+		if user.is(principal{types.PrincipalName{NameString: e.Principal.Components}, e.Principal.Realm}) {
+			return keys, nil
+		}
+	}
+	return nil, fmt.Errorf("holds no key of %s", user)
+}
+
+// fromCache takes the user and the tickets out of the cache. With named it must be that of the user who is named.
+func (m *Mechanism) fromCache(named bool) error {
+	owner, tickets, err := readCache(m.cache)
 	if err != nil {
 		return err
 	}
-	m.cache = c.Cache
-	m.user = cache.GetClientPrincipalName().PrincipalNameString() + "@" + cache.GetClientRealm()
-	if c.User != "" && m.user != name+"@"+realm {
-		return fmt.Errorf("holds tickets of %s, not of %s@%s", m.user, name, realm)
+	if named && owner.String() != m.client.user.String() {
+		return fmt.Errorf("holds tickets of %s, not of %s", owner, m.client.user)
 	}
-	tgt, ok := cache.GetEntry(types.PrincipalName{NameType: nametype.KRB_NT_SRV_INST, NameString: []string{"krbtgt", cache.GetClientRealm()}})
-	if !ok {
+	m.client.user = owner
+	for _, t := range tickets {
+		switch {
+		case !t.client.is(owner):
+		case t.server.is(principal{grantingName(owner.realm), owner.realm}):
+			if m.client.granting == nil || t.ends.After(m.client.granting.ends) {
+				m.client.granting = t
+			}
+		case t.grants() == "":
+			m.client.services[t.server.name.PrincipalNameString()] = t
+		}
+	}
+	if m.client.granting == nil {
 		return errors.New("holds no ticket-granting ticket")
 	}
-	m.expires = tgt.EndTime
-	m.client, err = client.NewFromCCache(cache, m.conf, setting)
-	return err
+	return nil
 }
 
 // User is who logs in, NAME@REALM.
-func (m *Mechanism) User() string { return m.user }
+func (m *Mechanism) User() string { return m.client.user.String() }
 
 // Name is the mechanism's name in Kafka.
 func (*Mechanism) Name() string { return "GSSAPI" }
 
-// Start gets a ticket for the broker's host and wraps it up. gokrb5 knows no context, so the wait is cut from outside; its own waits
-// end after some seconds. The error is a *wire.CredentialsError, or the context's.
+// Start gets a ticket for the broker's host and wraps it up. The error is a *wire.CredentialsError, or the context's if that was canceled.
 func (m *Mechanism) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	broker := sasl.MetadataFromContext(ctx)
 	if broker == nil {
 		return nil, nil, errors.New("no host name for the broker's principal")
 	}
-	if now := time.Now(); !m.expires.IsZero() && now.After(m.expires) {
-		return nil, nil, m.refused(wire.CauseTicket, fmt.Sprintf("the ticket of %s in %s has expired at %s; the clock here says %s", m.user, m.cache,
-			m.expires.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)))
+	service := types.PrincipalName{NameType: nametype.KRB_NT_SRV_HST, NameString: []string{m.service, broker.Host}}
+	t, err := m.client.ticketFor(ctx, service, m.client.conf.ResolveRealm(strings.ToLower(broker.Host)))
+	if err != nil {
+		return nil, nil, m.explain(err, service.PrincipalNameString())
 	}
-	type result struct {
-		s     *state
-		token []byte
-		err   error
+	token, err := firstToken(t)
+	if err != nil {
+		return nil, nil, m.explain(err, service.PrincipalNameString())
 	}
-	service := m.service + "/" + broker.Host
-	done := make(chan result, 1)
-	go func() {
-		s, token, err := m.start(service)
-		done <- result{s, token, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return nil, nil, m.explain(r.err, service)
-		}
-		return r.s, r.token, nil
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			return nil, nil, ctx.Err()
-		}
-		return nil, nil, m.refused(wire.CauseKDC, fmt.Sprintf("no KDC of %s answers in time (%s)", m.realm(), strings.Join(m.kdcs(), ", ")))
-	}
+	return &state{key: t.key}, token, nil
 }
 
-func (m *Mechanism) realm() string {
-	_, realm, _ := strings.Cut(m.user, "@")
-	return realm
-}
-
-func (m *Mechanism) refused(cause wire.Cause, reason string) error {
+// refused is an error of a bounded length: a KDC's names and words are part of some.
+func refused(cause wire.Cause, format string, args ...any) error {
+	reason := fmt.Sprintf(format, args...)
+	if len(reason) > 400 {
+		reason = reason[:400] + "…"
+	}
 	return &wire.CredentialsError{Cause: cause, Reason: reason, Passing: cause == wire.CauseKDC}
 }
 
-// explain tells what a chain of gokrb5's errors is about. It keeps text alone of what the KDC answered, with the names of RFC 4120's codes.
+// explain says in plain words why there is no ticket.
 func (m *Mechanism) explain(err error, service string) error {
-	text := err.Error()
-	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(text, p) {
-				return true
-			}
-		}
-		return false
-	}
-	realm := m.realm()
+	var (
+		unreached *unreachedError
+		skew      *skewError
+		refusal   *refusedError
+	)
+	user := m.client.user
 	switch {
-	case has("KRB_AP_ERR_SKEW", "clock skew"):
-		return m.refused(wire.CauseClock, fmt.Sprintf("the clocks of this machine (%s) and of the KDC of %s differ too much", time.Now().UTC().Format(time.RFC3339), realm))
-	case has("KDC_ERR_C_PRINCIPAL_UNKNOWN"):
-		return m.refused(wire.CauseCredentials, fmt.Sprintf("the KDC does not know the user %s", m.user))
-	case has("KDC_ERR_S_PRINCIPAL_UNKNOWN"):
-		return m.refused(wire.CauseService, fmt.Sprintf("the KDC of %s does not know the broker as %s", realm, service))
-	case has("KDC_ERR_PREAUTH_FAILED", "client password/keytab incorrect", "KRB_AP_ERR_BAD_INTEGRITY"):
-		return m.refused(wire.CauseCredentials, fmt.Sprintf("the KDC refused the password or keytab of %s", m.user))
-	case has("KDC_ERR_KEY_EXPIRED"):
-		return m.refused(wire.CauseCredentials, fmt.Sprintf("the password of %s has expired", m.user))
-	case has("KDC_ERR_CLIENT_REVOKED"):
-		return m.refused(wire.CauseCredentials, fmt.Sprintf("the account of %s is locked or revoked", m.user))
-	case has("KRB_AP_ERR_TKT_EXPIRED", "TGT has expired"):
-		return m.refused(wire.CauseTicket, fmt.Sprintf("the ticket of %s has expired", m.user))
-	case has("no KDC SRV records", "no KDCs defined", "No KDCs", "Cannot find KDC"):
-		return m.refused(wire.CauseKDC, fmt.Sprintf("krb5.conf names no KDC of the realm %s", realm))
-	case has("communicat", "error sending to a KDC", "Networking_Error"):
-		return m.refused(wire.CauseKDC, fmt.Sprintf("no KDC of %s was reached (%s)", realm, strings.Join(m.kdcs(), ", ")))
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &unreached):
+		return refused(wire.CauseKDC, "%v", unreached)
+	case errors.As(err, &skew):
+		return refused(wire.CauseClock, "%v", skew)
+	case errors.As(err, &refusal):
+		return explainRefusal(refusal, user, service)
+	case errors.Is(err, errUserKey):
+		return refused(wire.CauseCredentials, "the KDC refused the password or keytab of %s", user)
+	case errors.Is(err, errExpired):
+		return refused(wire.CauseTicket, "the ticket of %s in %s has expired at %s; the clock here says %s", user, m.cache,
+			stamp(m.client.granting.ends), stamp(time.Now()))
 	}
-	if len(text) > 400 {
-		text = text[:400] + "…"
-	}
-	return m.refused(wire.CauseCredentials, text)
+	return refused(wire.CauseCredentials, "%v", err)
 }
 
-func (m *Mechanism) kdcs() []string {
-	for _, r := range m.conf.Realms {
-		if r.Realm == m.realm() {
-			return r.KDC
+// explainRefusal is about a code of RFC 4120 7.5.9.
+func explainRefusal(e *refusedError, user principal, service string) error {
+	switch e.Code {
+	case errorcode.KRB_AP_ERR_SKEW:
+		return refused(wire.CauseClock, "%v", &skewError{e.realm, e.Time})
+	case errorcode.KDC_ERR_C_PRINCIPAL_UNKNOWN:
+		return refused(wire.CauseCredentials, "the KDC does not know the user %s", user)
+	case errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN:
+		if to := (&ticket{server: principal{name: e.asked}}).grants(); to != "" && to != e.realm {
+			return refused(wire.CauseService, "the KDC of %s knows no way to the realm %s, where krb5.conf looks for the broker", e.realm, to)
 		}
+		return refused(wire.CauseService, "the KDC of %s does not know the broker as %s", e.realm, service)
+	case errorcode.KDC_ERR_PREAUTH_FAILED, errorcode.KRB_AP_ERR_BAD_INTEGRITY:
+		return refused(wire.CauseCredentials, "the KDC refused the password or keytab of %s", user)
+	case errorcode.KDC_ERR_KEY_EXPIRED:
+		return refused(wire.CauseCredentials, "the password of %s has expired", user)
+	case errorcode.KDC_ERR_CLIENT_REVOKED:
+		return refused(wire.CauseCredentials, "the account of %s is locked or revoked", user)
+	case errorcode.KRB_AP_ERR_TKT_EXPIRED:
+		return refused(wire.CauseTicket, "the ticket of %s has expired", user)
 	}
-	return []string{"by DNS"}
+	return refused(wire.CauseCredentials, "%v", e)
 }
 
-func (m *Mechanism) start(service string) (*state, []byte, error) {
-	ticket, key, err := m.client.GetServiceTicket(service)
-	if err != nil {
-		return nil, nil, err
-	}
-	who := m.client.Credentials
-	auth, err := types.NewAuthenticator(who.Domain(), who.CName())
-	if err != nil {
-		return nil, nil, err
-	}
-	sum := make([]byte, 24) // RFC 4121 4.1.1: length of the (absent) channel binding, binding, flags
+// firstToken shows a ticket to a broker (RFC 4121 4.1).
+func firstToken(t *ticket) ([]byte, error) {
+	sum := make([]byte, 24) // 4.1.1: length of the (absent) channel binding, binding, flags
 	binary.LittleEndian.PutUint32(sum, 16)
 	binary.LittleEndian.PutUint32(sum[20:], gssapi.ContextFlagInteg)
-	auth.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}
-	q, err := messages.NewAPReq(ticket, key, auth)
+	b, err := encodeAPRequest(t, types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}, keyusage.AP_REQ_AUTHENTICATOR)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	b, err := q.Marshal()
-	if err != nil {
-		return nil, nil, err
-	}
-	token, err := asn1.Marshal(asn1.RawValue{Class: asn1.ClassApplication, Tag: 0, IsCompound: true, Bytes: append([]byte(apReq), b...)})
-	return &state{key: key}, token, err
+	return asn1.Marshal(asn1.RawValue{Class: asn1.ClassApplication, Tag: 0, IsCompound: true, Bytes: append([]byte(apReq), b...)})
 }
 
 // apReq is the OID of Kerberos 5 (1.2.840.113554.1.2.2) and the token type KRB_AP_REQ. gokrb5's own OID is of a forked type, which
