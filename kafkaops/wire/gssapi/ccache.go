@@ -15,24 +15,6 @@ import (
 // maxCache is far more than any cache holds.
 const maxCache = 16 << 20
 
-// principal is who a ticket is of, or for.
-type principal struct {
-	name  types.PrincipalName
-	realm string
-}
-
-func (p principal) String() string { return p.name.PrincipalNameString() + "@" + p.realm }
-
-func (p principal) is(o principal) bool { return p.realm == o.realm && p.name.Equal(o.name) }
-
-// ticket is a ticket with what its client must know to use it.
-type ticket struct {
-	client, server principal
-	key            types.EncryptionKey // of the session
-	ends           time.Time
-	bytes          []byte
-}
-
 // readCache reads a credential cache of type FILE: whose it is, and the tickets in it.
 func readCache(path string) (principal, []*ticket, error) {
 	f, err := os.Open(path)

@@ -106,15 +106,12 @@ func accepted(t *testing.T, k *fakeKDC, s sasl.StateMachine, token []byte) strin
 	return of.CName.PrincipalNameString() + "@" + of.CRealm + " at " + q.Ticket.SName.PrincipalNameString() + "@" + q.Ticket.Realm
 }
 
-// keytabOf is a keytab with the user's key as the KDC has it, behind an older one of the same second and one of another type.
+// keytabOf is a keytab with the user's key as the KDC has it, behind an older one, mostly of the same second, and one of another type.
 func keytabOf(t *testing.T, k *fakeKDC) string {
 	t.Helper()
 	kt := keytab.New()
-	now := time.Now()
 	for i, encType := range []int32{k.encType, etypeID.RC4_HMAC, k.encType} {
-		if err := kt.AddEntry("alice", k.realm, "old", now, byte(i+1), encType); err != nil {
-			t.Fatal(err)
-		}
+		addKey(t, kt, "alice", k.realm, byte(i+1), encType)
 	}
 	kt.Entries[2].Key = k.userKey("alice")
 	b, err := kt.Marshal()
@@ -250,9 +247,7 @@ func TestKeytabLacksType(t *testing.T) {
 	k.preauth = true
 	k.run()
 	kt := keytab.New()
-	if err := kt.AddEntry("alice", "R", "alice", time.Now(), 1, etypeID.AES128_CTS_HMAC_SHA1_96); err != nil {
-		t.Fatal(err)
-	}
+	addKey(t, kt, "alice", "R", 1, etypeID.AES128_CTS_HMAC_SHA1_96)
 	b, err := kt.Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -392,11 +387,12 @@ func TestReferrals(t *testing.T) {
 		kdcs := chain(t, "A", "B")
 		kdcs[0].refers = map[string]string{"krbtgt/B": "B"}
 		run(kdcs)
-		s, token, err := start(t, mechanism(t, Config{Conf: confFor(t, "[domain_realm]\n b1 = B", kdcs...), User: "alice", Password: "alice"}), "B1")
+		_, _, err := start(t, mechanism(t, Config{Conf: confFor(t, "[domain_realm]\n b1 = B", kdcs...), User: "alice", Password: "alice"}), "B1")
 		if err == nil || !strings.Contains(err.Error(), "does not know the broker as kafka/B1") {
 			t.Errorf("got %v", err) // principals have upper and lower case
 		}
-		if s, token, err = start(t, mechanism(t, Config{Conf: confFor(t, "[domain_realm]\n b1 = B", kdcs...), User: "alice", Password: "alice"}), "b1"); err != nil {
+		s, token, err := start(t, mechanism(t, Config{Conf: confFor(t, "[domain_realm]\n b1 = B", kdcs...), User: "alice", Password: "alice"}), "b1")
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := accepted(t, kdcs[1], s, token); got != "alice@A at kafka/b1@B" {

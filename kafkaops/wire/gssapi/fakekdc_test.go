@@ -1,6 +1,7 @@
 package gssapi
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -127,11 +128,21 @@ func (k *fakeKDC) serve(c net.Conn) {
 	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(answer))), answer...))
 }
 
-func (k *fakeKDC) addKey(name, realm string) {
-	k.t.Helper()
-	if err := k.keys.AddEntry(name, realm, name+realm, time.Now(), 1, k.ticketType()); err != nil {
-		k.t.Fatal(err)
+// addKey gives the KDC a key of its own for a name.
+func (k *fakeKDC) addKey(name, realm string) { addKey(k.t, k.keys, name, realm, 1, k.ticketType()) }
+
+// addKey adds a key to a keytab that no password leads to, which takes long.
+func addKey(t testing.TB, keys *keytab.Keytab, name, realm string, version byte, encType int32) {
+	t.Helper()
+	if err := keys.AddEntry(name, realm, "quick", time.Now(), version, etypeID.RC4_HMAC); err != nil {
+		t.Fatal(err)
 	}
+	kind, err := crypto.GetEtype(encType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	any := sha256.Sum256(fmt.Append(nil, name, realm, version))
+	keys.Entries[len(keys.Entries)-1].Key = types.EncryptionKey{KeyType: encType, KeyValue: any[:kind.GetKeyByteSize()]}
 }
 
 // ticketType is what tickets and sessions are encrypted by. For one type messages makes keys that are too short.
@@ -148,7 +159,7 @@ func (k *fakeKDC) userKey(password string) types.EncryptionKey {
 	if err != nil {
 		k.t.Error(err)
 	}
-	b, err := kind.StringToKey(password, testSalt, "00000200")
+	b, err := kind.StringToKey(password, testSalt, "00000010")
 	if err != nil {
 		k.t.Error(err)
 	}
@@ -223,7 +234,7 @@ func (k *fakeKDC) seen(kind, name string, q messages.KDCReqBody) {
 func (k *fakeKDC) login(q messages.ASReq) ([]byte, error) {
 	user := q.ReqBody.CName.PrincipalNameString()
 	k.seen("AS", user, q.ReqBody)
-	info, err := asn1.Marshal(types.ETypeInfo2{{EType: etypeID.DES_CBC_MD5}, {EType: k.encType, Salt: testSalt, S2KParams: []byte{0, 0, 2, 0}}})
+	info, err := asn1.Marshal(types.ETypeInfo2{{EType: etypeID.DES_CBC_MD5}, {EType: k.encType, Salt: testSalt, S2KParams: []byte{0, 0, 0, 16}}})
 	if err != nil {
 		return nil, err
 	}
