@@ -45,7 +45,7 @@ type client struct {
 func newClient(conf *config.Config, user principal) *client {
 	return &client{
 		conf: conf, usual: config.New().LibDefaults, user: user,
-		turn: make(chan struct{}, 1), services: map[string]*ticket{}, kdcs: kdcs{conf, map[string]string{}},
+		turn: make(chan struct{}, 1), services: map[string]*ticket{}, kdcs: kdcs{conf, map[string]road{}},
 	}
 }
 

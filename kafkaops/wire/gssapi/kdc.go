@@ -82,30 +82,35 @@ func withPort(kdc string) string {
 	return kdc
 }
 
-// kdcs are those of the realms that are asked, and which of them answered last: it is asked first.
+// kdcs are those of the realms that are asked, and by which road an answer came last: that is taken first.
 type kdcs struct {
 	conf *config.Config
-	last map[string]string // by realm
+	last map[string]road // by realm
 }
+
+// road is how a KDC is reached: by "tcp" or "udp".
+type road struct{ kdc, network string }
 
 // ask sends a message to the KDCs of a realm, one after the other, until one of them answers. The error is an *unreachedError, or the
 // context's.
 func (k *kdcs) ask(ctx context.Context, realm string, message []byte) ([]byte, error) {
 	all, err := locate(ctx, k.conf, realm)
-	slices.SortStableFunc(all, func(a, b string) int {
-		switch k.last[realm] {
-		case a:
-			return -1
-		case b:
-			return 1
-		}
-		return 0
-	})
+	last := k.last[realm]
+	if i := slices.Index(all, last.kdc); i > 0 {
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, last.kdc)
+	}
 	failed := &unreachedError{realm: realm, kdcs: all, err: err}
 	for i, kdc := range all {
-		answer, err := askOne(ctx, kdc, message, len(all)-i, k.conf.LibDefaults.UDPPreferenceLimit != 1)
+		networks := []string{"tcp", "udp"}
+		switch {
+		case k.conf.LibDefaults.UDPPreferenceLimit == 1:
+			networks = networks[:1]
+		case last == road{kdc, "udp"}:
+			networks = networks[1:]
+		}
+		answer, network, err := askOne(ctx, kdc, networks, message, len(all)-i)
 		if err == nil {
-			k.last[realm] = kdc
+			k.last[realm] = road{kdc, network}
 			return answer, nil
 		}
 		failed.err = err
@@ -134,37 +139,35 @@ func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, limit)
 }
 
-// askOne asks one KDC, the first of so many that are left: by TCP, or by UDP where it has no TCP. One that is out of service is as good as
-// away.
-func askOne(ctx context.Context, kdc string, message []byte, left int, udp bool) ([]byte, error) {
+// askOne asks one KDC, the first of so many that are left, by the first of the networks on which it is there. One that is out of service
+// is as good as away.
+func askOne(ctx context.Context, kdc string, networks []string, message []byte, left int) (answer []byte, network string, err error) {
 	ctx, cancel := share(ctx, left)
 	defer cancel()
-	ways := 1
-	if udp {
-		ways = 2
-	}
-	dialing, stop := share(ctx, ways)
-	defer stop()
-	conn, err := (&net.Dialer{}).DialContext(dialing, "tcp", kdc)
-	talk := overTCP
-	if err != nil && udp && ctx.Err() == nil {
-		conn, err = (&net.Dialer{}).DialContext(ctx, "udp", kdc)
-		talk = overUDP
+	var conn net.Conn
+	for i := range networks {
+		network = networks[i]
+		dialing, stop := share(ctx, len(networks)-i)
+		conn, err = (&net.Dialer{}).DialContext(dialing, network, kdc)
+		stop()
+		if err == nil {
+			break
+		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	answer, err := talk(conn, message)
-	if err != nil {
-		return nil, err
+	if network == "tcp" {
+		answer, err = overTCP(conn, message)
+	} else {
+		answer, err = overUDP(conn, message)
 	}
-	refusal := &kdcError{}
-	if decode(answer, asnAppTag.KRBError, refusal) == nil && refusal.Code == errorcode.KDC_ERR_SVC_UNAVAILABLE {
-		return nil, refusal
+	if refusal := (&kdcError{}); err == nil && decode(answer, asnAppTag.KRBError, refusal) == nil && refusal.Code == errorcode.KDC_ERR_SVC_UNAVAILABLE {
+		err = refusal
 	}
-	return answer, nil
+	return answer, network, err
 }
 
 // overTCP sends a message and reads an answer, each behind its length (7.2.2).
