@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// A KDC is MIT Kerberos for the realm TEST.LOCAL, with the users alice and bob (by keytab), carol (by password), and a broker on localhost.
+// A KDC is MIT Kerberos for the realm TEST.LOCAL, with the users alice and bob (by keytab), carol (by password, and with
+// pre-authentication), and a broker on localhost.
 type KDC struct {
 	*service
 	Conf string // krb5.conf, for KRB5_CONFIG
@@ -104,7 +105,7 @@ func (k *KDC) found(ctx context.Context) error {
 	if _, err := output(ctx, k.tool("kdb5_util", "create", "-s", "-P", "master", "-r", Realm)); err != nil {
 		return err
 	}
-	queries := []string{"addprinc -pw " + CarolsPassword + " carol@" + Realm}
+	queries := []string{"addprinc +requires_preauth -pw " + CarolsPassword + " carol@" + Realm}
 	for _, p := range []string{"kafka/localhost", "alice", "bob"} {
 		name, _, _ := strings.Cut(p, "/")
 		queries = append(queries, "addprinc -randkey "+p+"@"+Realm, "ktadd -k "+k.Keytab(name)+" "+p+"@"+Realm)
