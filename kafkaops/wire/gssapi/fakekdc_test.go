@@ -28,7 +28,7 @@ import (
 type fakeKDC struct {
 	t     testing.TB
 	realm string
-	addr  string // of TCP, and of UDP if udp
+	addr  string // of TCP and UDP
 
 	preauth  bool
 	encType  int32
@@ -74,15 +74,8 @@ func (k *fakeKDC) run() *fakeKDC {
 	for _, to := range k.refers {
 		k.addKey("krbtgt/"+to, k.realm)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	l, p := listen(k.t)
 	k.addr = l.Addr().String()
-	p, err := net.ListenPacket("udp", k.addr)
-	if err != nil {
-		k.t.Fatal(err)
-	}
 	var busy sync.WaitGroup
 	k.t.Cleanup(func() { l.Close(); p.Close(); busy.Wait() })
 	if k.noTCP {
@@ -108,6 +101,23 @@ func (k *fakeKDC) run() *fakeKDC {
 		}
 	})
 	return k
+}
+
+// listen takes a port of which both TCP and UDP are free.
+func listen(t testing.TB) (l net.Listener, p net.PacketConn) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			break
+		}
+		if p, err = net.ListenPacket("udp", l.Addr().String()); err == nil {
+			return l, p
+		}
+		l.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
 }
 
 func (k *fakeKDC) serve(c net.Conn) {
