@@ -37,6 +37,6 @@ func (s *Stage) moves() error {
 	if err := s.commit(s.Broker, group, "orders", 0, 0, 0); err != nil {
 		return err
 	}
-	s.Broker.Record(l, func() time.Time { return s.now })
+	s.Broker.Record(l, s.now)
 	return nil
 }

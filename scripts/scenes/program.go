@@ -44,7 +44,7 @@ func Program() {
 // running is a clock that shows a start, and stands still, so that all runs print the same. What waits for time to pass still comes to an
 // end: once in a while it shows how much has passed.
 func running(start time.Time) func() time.Time {
-	const while = 20 * time.Second
+	const while = time.Minute
 	began := time.Now()
 	return func() time.Time { return start.Add(time.Since(began).Truncate(while)) }
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -44,7 +45,7 @@ var folders = []string{"/var/lib", home, "/checkpoints"}
 type Stage struct {
 	Broker *kafkatest.Broker
 	dir    string
-	now    time.Time
+	typed  atomic.Int64 // lines so far
 	env    []string
 	person bool        // sits at the terminal, and answers yes
 	names  [][2]string // what stands in a page, and what it is here
@@ -72,7 +73,7 @@ func Open(scene string, options ...Option) (_ *Stage, err error) {
 	if set == nil {
 		return nil, fmt.Errorf("there is no scene %q, but: %s", scene, strings.Join(Names(), ", "))
 	}
-	s := &Stage{now: Noon, events: map[string]func() error{}}
+	s := &Stage{events: map[string]func() error{}}
 	if s.dir, err = os.MkdirTemp("", "gtoffset-scene-"); err != nil {
 		return nil, err
 	}
@@ -178,6 +179,9 @@ func (s *Stage) File(name, text string) error {
 	return os.WriteFile(filepath.Join(s.path(home), name), []byte(s.Here(text)), 0o755)
 }
 
+// now is the time by the clock of the program.
+func (s *Stage) now() time.Time { return Noon.Add(time.Duration(s.typed.Load()) * time.Minute) }
+
 // Run runs a line of a page in a shell, and returns its exit code. By the clock of the program it takes a minute. stderr goes where
 // stdout goes.
 func (s *Stage) Run(ctx context.Context, line string, out io.Writer) (exit int, err error) {
@@ -190,11 +194,11 @@ func (s *Stage) Run(ctx context.Context, line string, out io.Writer) (exit int, 
 		return c.Process.Kill() // a system without interrupts
 	}
 	c.Dir, c.Stdout, c.Stderr = s.path(home), out, out
-	c.Env = append(slices.Clone(s.env), clock+"="+s.now.Format(time.RFC3339))
+	c.Env = append(slices.Clone(s.env), clock+"="+s.now().Format(time.RFC3339))
 	if s.person {
 		c.Env = append(c.Env, person+"=1", "NO_COLOR=1")
 	}
-	s.now = s.now.Add(time.Minute)
+	s.typed.Add(1)
 	err = c.Run()
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
