@@ -22,24 +22,12 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 )
 
 func open(t *testing.T, url string, o offsetfile.Options) (offsetfile.Store, error) {
 	t.Helper()
-	a, err := offsetfile.ParseAddress(url, func(string) string { return "secret" })
-	if err != nil {
-		return nil, err
-	}
-	s, err := Open(a, o)
-	if err != nil {
-		return nil, err
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return s, a.Unused()
+	return storetest.Open(t, Open, url, o)
 }
 
 func TestAddresses(t *testing.T) {

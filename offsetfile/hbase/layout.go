@@ -3,7 +3,6 @@ package hbase
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +11,7 @@ import (
 )
 
 const (
-	topicPlace     = "{topic}"
-	groupPlace     = "{group}"
+	usualRow       = offsetfile.GroupPlace + ":" + offsetfile.TopicPlace
 	partitionPlace = "{partition}"
 )
 
@@ -44,7 +42,7 @@ func newLayout(a *offsetfile.Address) (layout, error) {
 		return l, a.Errorf("parameter family", "%q is no column family", l.family)
 	}
 	var err error
-	if l.row, err = parseRowForm(param(a, "row", groupPlace+":"+topicPlace)); err != nil {
+	if l.row, err = parseRowForm(param(a, "row", usualRow)); err != nil {
 		return l, a.Errorf("parameter row", "%w", err)
 	}
 	column := param(a, "column", partitionPlace)
@@ -126,53 +124,30 @@ func (l layout) text(value []byte) string {
 func version(value []byte) string { return base64.StdEncoding.EncodeToString(value) }
 
 // rowForm is how the names of a group and a topic make a row's key.
-type rowForm struct {
-	before, between, after string
-	groupFirst             bool
-}
+type rowForm struct{ offsetfile.KeyForm }
 
 func parseRowForm(text string) (rowForm, error) {
-	if strings.Count(text, topicPlace) != 1 || strings.Count(text, groupPlace) != 1 {
-		return rowForm{}, fmt.Errorf("%q does not have %s and %s once each", text, groupPlace, topicPlace)
-	}
-	first, second := topicPlace, groupPlace
-	groupFirst := strings.Index(text, groupPlace) < strings.Index(text, topicPlace)
-	if groupFirst {
-		first, second = second, first
-	}
-	before, rest, _ := strings.Cut(text, first)
-	between, after, _ := strings.Cut(rest, second)
-	if between == "" {
-		return rowForm{}, errors.New("nothing stands between group and topic: no key tells where one ends and the other begins")
-	}
-	return rowForm{before, between, after, groupFirst}, nil
+	f, err := offsetfile.ParseKeyForm(text, usualRow)
+	return rowForm{f}, err
 }
 
-func (f rowForm) key(group, topic string) string {
-	if f.groupFirst {
-		return f.before + group + f.between + topic + f.after
-	}
-	return f.before + topic + f.between + group + f.after
-}
+func (f rowForm) key(group, topic string) string { return f.Key(topic, group) }
 
 // names is the inverse of key. Where what stands between is found more than once, the topic is what it is found in last: the names that
 // Kafka allows to topics have no colon.
 func (f rowForm) names(key string) (group, topic string, ok bool) {
-	middle, ok := strings.CutPrefix(key, f.before)
-	if ok {
-		middle, ok = strings.CutSuffix(middle, f.after)
-	}
+	middle, ok := f.Names(key)
 	if !ok {
 		return "", "", false
 	}
-	if f.groupFirst {
-		i := strings.LastIndex(middle, f.between)
+	if f.GroupFirst {
+		i := strings.LastIndex(middle, f.Between)
 		if i < 0 {
 			return "", "", false
 		}
-		return middle[:i], middle[i+len(f.between):], true
+		return middle[:i], middle[i+len(f.Between):], true
 	}
-	topic, group, ok = strings.Cut(middle, f.between)
+	topic, group, ok = strings.Cut(middle, f.Between)
 	return group, topic, ok
 }
 
@@ -191,9 +166,9 @@ func (f rowForm) check(group, topic string) error {
 
 // rows is where the keys of a group lie, of all groups if it is "": from and up to, each "" for no limit. Others may lie there as well.
 func (f rowForm) rows(group string) (from, to string) {
-	from = f.before
-	if group != "" && f.groupFirst {
-		from += group + f.between
+	from = f.Before
+	if group != "" && f.GroupFirst {
+		from += group + f.Between
 	}
 	if from == "" || from[len(from)-1] >= 0x7f { // what comes after it is no UTF-8
 		return from, ""

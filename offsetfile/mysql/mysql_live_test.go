@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -24,101 +23,26 @@ import (
 )
 
 // store is a store with what the tests ask of it.
-type store struct {
-	offsetfile.Store
-	t *testing.T
-}
+type store struct{ storetest.Store }
 
 func opened(t *testing.T, o offsetfile.Options, url string, args ...any) store {
 	t.Helper()
 	s := open(t, fmt.Sprintf(url, args...), o)
 	t.Cleanup(func() { s.Close() })
-	return store{s, t}
-}
-
-// within is a context for what is expected to end by itself.
-func within(t *testing.T, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func (s store) load(group string, topics ...string) (offsetfile.Holding, error) {
-	return s.Load(within(s.t, time.Minute), group, topics, false)
-}
-
-// holds compares what the store has of a group: "topic partition offset" of what is present, else its presence.
-func (s store) holds(group, want string, topics ...string) offsetfile.Holding {
-	s.t.Helper()
-	h, err := s.load(group, topics...)
-	must(s.t, err)
-	var all []string
-	for _, k := range slices.SortedFunc(maps.Keys(h.Entries), offsets.Key.Compare) {
-		if e := h.Entries[k]; e.Problem() {
-			all = append(all, fmt.Sprintf("%s %d %v", k.Topic, k.Partition, e.Presence))
-		} else {
-			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
-		}
-	}
-	if got := strings.Join(all, ", "); got != want {
-		s.t.Errorf("group %q: got %q, want %q", group, got, want)
-	}
-	return h
+	return store{storetest.Store{Store: s, T: t}}
 }
 
 // save saves one offset for each partition of a topic, on what the store has now.
 func (s store) save(group, topic string, saved ...int64) []offsets.Change {
-	s.t.Helper()
-	h, err := s.load(group, topic)
-	must(s.t, err)
+	s.T.Helper()
+	h, err := s.Look(group, topic)
+	must(s.T, err)
 	return s.saveOn(h, group, topic, saved...)
 }
 
 func (s store) saveOn(h offsetfile.Holding, group, topic string, saved ...int64) []offsets.Change {
-	s.t.Helper()
-	w, err := s.Writer(s.t.Context(), group, []string{topic})
-	must(s.t, err)
-	var changes []offsets.Change
-	for p, offset := range saved {
-		changes = append(changes, offsets.Change{
-			Key: offsets.Key{Topic: topic, Partition: int32(p)}, Side: offsets.Stored, Verdict: offsets.Write,
-			New: offsets.Value{Offset: offset, Epoch: offsets.None},
-		})
-	}
-	changes, _ = w.Save(within(s.t, time.Minute), h.Store, changes, offsetfile.Facts{Now: time.Now()})
-	return changes
-}
-
-// results wants one result of all changes, with some words in its error.
-func results(t *testing.T, changes []offsets.Change, want offsets.Result, words string) {
-	t.Helper()
-	for _, c := range changes {
-		if c.Result != want || !strings.Contains(c.Error, words) {
-			t.Errorf("%s %d: got %s (%s), want %s (%s)", c.Topic, c.Partition, c.Result, c.Error, want, words)
-		}
-	}
-}
-
-// fails wants an error of some type that says something.
-func fails[E error](t *testing.T, err error, words ...string) {
-	t.Helper()
-	var e E
-	if !errors.As(err, &e) {
-		t.Errorf("got %v (%T), want a %T", err, err, e)
-		return
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("got %q, want it to say %q", err, w)
-		}
-	}
-}
-
-func notes(t *testing.T, h offsetfile.Holding, words string) {
-	t.Helper()
-	if all := strings.Join(h.Store.Notes, "\n"); !strings.Contains(all, words) {
-		t.Errorf("notes: got %q, want %q", all, words)
-	}
+	s.T.Helper()
+	return s.SaveOn(time.Minute, h, group, []string{topic}, saved...)
 }
 
 // dropped is a server with an empty database.
@@ -142,31 +66,31 @@ func TestTable(t *testing.T) {
 
 func ownTable(t *testing.T, m *live.MariaDB) {
 	const url = "mysql://alice:$PW@%s/jobs"
-	_, err := opened(t, offsetfile.Options{}, url, m.Addr()).load("billing", "orders")
-	fails[*offsetfile.NothingError](t, err, "nothing at mysql://alice:$PW@", "table `offsets` of database `jobs`")
+	_, err := opened(t, offsetfile.Options{}, url, m.Addr()).Look("billing", "orders")
+	storetest.Fails[*offsetfile.NothingError](t, err, "nothing at mysql://alice:$PW@", "table `offsets` of database `jobs`")
 	made := opened(t, offsetfile.Options{Create: true}, url, m.Addr())
-	notes(t, made.holds("billing", "", "orders"), "not there yet")
+	storetest.Notes(t, made.Holds("billing", "", "orders"), "not there yet")
 	if said := do(t, m, "SHOW TABLES"); said != "" {
 		t.Errorf("a look made %q", said)
 	}
-	results(t, made.save("billing", "orders", 5, 6), offsets.Written, "")
+	storetest.Results(t, made.save("billing", "orders", 5, 6), offsets.Written, "")
 	s := opened(t, offsetfile.Options{}, url, m.Addr())
-	s.holds("billing", "orders 0 5, orders 1 6")
+	s.Holds("billing", "orders 0 5, orders 1 6")
 	for _, name := range []string{"Billing", "billing ", "bílling", "日本", strings.Repeat("x", 255)} { // all are told apart
-		results(t, s.save(name, "orders", 7), offsets.Written, "")
-		s.holds(name, "orders 0 7")
+		storetest.Results(t, s.save(name, "orders", 7), offsets.Written, "")
+		s.Holds(name, "orders 0 7")
 	}
-	s.holds("billing", "orders 0 5, orders 1 6")
-	results(t, made.save("billing", "orders", 8, 9), offsets.Written, "") // again, with --create-table
-	_, err = s.load(strings.Repeat("x", 256), "orders")
-	fails[*offsetfile.NameError](t, err, "longer than the column `group_id`, which takes 255")
+	s.Holds("billing", "orders 0 5, orders 1 6")
+	storetest.Results(t, made.save("billing", "orders", 8, 9), offsets.Written, "") // again, with --create-table
+	_, err = s.Look(strings.Repeat("x", 256), "orders")
+	storetest.Fails[*offsetfile.NameError](t, err, "longer than the column `group_id`, which takes 255")
 }
 
 func otherNames(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE `kafka``s offsets` (t VARCHAR(249), `consumer group` VARCHAR(200), p SMALLINT UNSIGNED, `end` DECIMAL(19,0), PRIMARY KEY (t, `consumer group`, p))")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?table=kafka%%60s+offsets&topic=t&group=consumer+group&partition=p&offset=end&timestamp=-&counts=last", m.Addr())
-	results(t, s.save("billing", "orders", 42, math.MaxInt64), offsets.Written, "")
-	s.holds("billing", fmt.Sprintf("orders 0 42, orders 1 %d", int64(math.MaxInt64)))
+	storetest.Results(t, s.save("billing", "orders", 42, math.MaxInt64), offsets.Written, "")
+	s.Holds("billing", fmt.Sprintf("orders 0 42, orders 1 %d", int64(math.MaxInt64)))
 	if got := do(t, m, "SELECT `end` FROM `kafka``s offsets` WHERE p = 0"); got != "41" {
 		t.Errorf("the table holds %s, want 41", got)
 	}
@@ -197,11 +121,11 @@ func nothingThere(t *testing.T, m *live.MariaDB) {
 			s = opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/%s", m.Addr(), path)
 		}
 		for _, topics := range [][]string{nil, {"orders"}} {
-			_, err := s.load("billing", topics...)
+			_, err := s.Look("billing", topics...)
 			if words == "" {
-				fails[*offsetfile.CredentialsError](t, err, "Access denied")
+				storetest.Fails[*offsetfile.CredentialsError](t, err, "Access denied")
 			} else {
-				fails[*offsetfile.NothingError](t, err, words)
+				storetest.Fails[*offsetfile.NothingError](t, err, words)
 			}
 		}
 		if _, _, err := s.Groups(t.Context()); err == nil {
@@ -209,8 +133,8 @@ func nothingThere(t *testing.T, m *live.MariaDB) {
 		}
 	}
 	do(t, m, "GRANT ALL ON *.* TO bob@'%%' IDENTIFIED BY 'secret'")
-	_, err := opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/nowhere", m.Addr()).load("billing")
-	fails[*offsetfile.NothingError](t, err, "database `nowhere`, which is not there")
+	_, err := opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/nowhere", m.Addr()).Look("billing")
+	storetest.Fails[*offsetfile.NothingError](t, err, "database `nowhere`, which is not there")
 	do(t, m, "DROP DATABASE others; DROP USER bob@'%%'")
 }
 
@@ -220,8 +144,8 @@ func badRows(t *testing.T, m *live.MariaDB) {
 		"('orders', 'billing', '3', '1.5', NULL), ('orders', 'billing', '4', '', NULL), ('orders', 'billing', '05', '1', NULL), ('orders', 'billing', NULL, '1', NULL), "+
 		"(NULL, 'billing', '0', '1', NULL), ('orders', NULL, '0', '1', NULL)")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", m.Addr())
-	h := s.holds("billing", "orders 0 5, orders 1 damaged, orders 2 damaged, orders 3 damaged, orders 4 empty")
-	notes(t, h, "3 rows without a topic or a partition passed over")
+	h := s.Holds("billing", "orders 0 5, orders 1 damaged, orders 2 damaged, orders 3 damaged, orders 4 empty")
+	storetest.Notes(t, h, "3 rows without a topic or a partition passed over")
 	if e := h.Entries[offsets.Key{Topic: "orders", Partition: 1}]; !strings.Contains(e.Reason, `partition 1: "NULL" is no number`) {
 		t.Errorf("NULL: got %q", e.Reason)
 	}
@@ -230,20 +154,20 @@ func badRows(t *testing.T, m *live.MariaDB) {
 	if len(ignored) != 1 || !strings.Contains(ignored[0], "rows without a group") {
 		t.Errorf("groups: noted %q", ignored)
 	}
-	results(t, s.save("billing", "orders", 7, 7, 7, 7, 7), offsets.Written, "") // as --salvage does, once it is told
-	s.holds("billing", "orders 0 7, orders 1 7, orders 2 7, orders 3 7, orders 4 7")
+	storetest.Results(t, s.save("billing", "orders", 7, 7, 7, 7, 7), offsets.Written, "") // as --salvage does, once it is told
+	s.Holds("billing", "orders 0 7, orders 1 7, orders 2 7, orders 3 7, orders 4 7")
 }
 
 func twoRows(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT)")
 	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', 0, 5), ('orders', 'billing', 1, 6), ('orders', 'billing', 1, 7)")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	h := s.holds("billing", "orders 0 5, orders 1 damaged")
+	h := s.Holds("billing", "orders 0 5, orders 1 damaged")
 	if e := h.Entries[offsets.Key{Topic: "orders", Partition: 1}]; !strings.Contains(e.Reason, "there are 2 rows (6, 7)") {
 		t.Errorf("got %q", e.Reason)
 	}
-	results(t, s.save("billing", "orders", 8, 8), offsets.Failed, "there are 2 rows")
-	s.holds("billing", "orders 0 5, orders 1 damaged")
+	storetest.Results(t, s.save("billing", "orders", 8, 8), offsets.Failed, "there are 2 rows")
+	s.Holds("billing", "orders 0 5, orders 1 damaged")
 }
 
 // A collation that takes different names for the same must not mix groups up.
@@ -251,24 +175,24 @@ func namesAlike(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, PRIMARY KEY (topic, group_id, `partition`)) COLLATE utf8mb4_general_ci")
 	do(t, m, "INSERT INTO offsets VALUES ('orders', 'Billing', 0, 5), ('ORDERS', 'billing', 1, 6)")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	s.holds("Billing", "orders 0 5")
-	s.holds("billing", "ORDERS 1 6")
-	s.holds("billing", "", "orders")
+	s.Holds("Billing", "orders 0 5")
+	s.Holds("billing", "ORDERS 1 6")
+	s.Holds("billing", "", "orders")
 	groups, _, err := s.Groups(t.Context())
 	must(t, err)
 	if !slices.Equal(groups, []string{"Billing", "billing"}) {
 		t.Errorf("groups: got %q", groups)
 	}
-	results(t, s.save("billing", "orders", 9), offsets.Failed, "collation may not tell the names apart")
-	s.holds("Billing", "orders 0 5")
+	storetest.Results(t, s.save("billing", "orders", 9), offsets.Failed, "collation may not tell the names apart")
+	s.Holds("Billing", "orders 0 5")
 	do(t, m, "ALTER TABLE offsets DROP PRIMARY KEY")
-	results(t, s.save("billing", "orders", 9), offsets.Written, "")
-	results(t, s.save("billing", "orders", 10), offsets.Written, "")
-	s.holds("billing", "ORDERS 1 6, orders 0 10")
-	s.holds("Billing", "orders 0 5")
-	results(t, s.save("billing", "orders", offsets.None), offsets.Written, "")
-	s.holds("billing", "ORDERS 1 6")
-	s.holds("Billing", "orders 0 5")
+	storetest.Results(t, s.save("billing", "orders", 9), offsets.Written, "")
+	storetest.Results(t, s.save("billing", "orders", 10), offsets.Written, "")
+	s.Holds("billing", "ORDERS 1 6, orders 0 10")
+	s.Holds("Billing", "orders 0 5")
+	storetest.Results(t, s.save("billing", "orders", offsets.None), offsets.Written, "")
+	s.Holds("billing", "ORDERS 1 6")
+	s.Holds("Billing", "orders 0 5")
 }
 
 func savedTimes(t *testing.T, m *live.MariaDB) {
@@ -278,8 +202,8 @@ func savedTimes(t *testing.T, m *live.MariaDB) {
 		do(t, m, "CREATE OR REPLACE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, `timestamp` %s)", kind)
 		s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", m.Addr())
 		before := time.Now().Add(-2 * time.Second) // a column of seconds cuts
-		results(t, s.save("billing", "orders", 5), offsets.Written, "")
-		if got := s.holds("billing", "orders 0 5").Store.Saved; got.Before(before) || got.After(time.Now().Add(time.Second)) {
+		storetest.Results(t, s.save("billing", "orders", 5), offsets.Written, "")
+		if got := s.Holds("billing", "orders 0 5").Store.Saved; got.Before(before) || got.After(time.Now().Add(time.Second)) {
 			t.Errorf("%s: saved at %v, want about %v", kind, got, time.Now())
 		}
 	}
@@ -289,9 +213,9 @@ func doesNotFit(t *testing.T, m *live.MariaDB) {
 	do(t, m, "SET GLOBAL sql_mode = ''; CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` INT)")
 	defer do(t, m, "SET GLOBAL sql_mode = DEFAULT")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	results(t, s.save("billing", "orders", 5, 6), offsets.Written, "")
-	results(t, s.save("billing", "orders", 7, 1<<31), offsets.Failed, "Out of range value")
-	s.holds("billing", "orders 0 5, orders 1 6")
+	storetest.Results(t, s.save("billing", "orders", 5, 6), offsets.Written, "")
+	storetest.Results(t, s.save("billing", "orders", 7, 1<<31), offsets.Failed, "Out of range value")
+	s.Holds("billing", "orders 0 5, orders 1 6")
 }
 
 // What a job keeps beside the offset stays.
@@ -299,7 +223,7 @@ func otherColumns(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (id BIGINT AUTO_INCREMENT PRIMARY KEY, topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, note VARCHAR(99) DEFAULT 'new')")
 	do(t, m, "INSERT INTO offsets VALUES (7, 'orders', 'billing', 0, 5, 'mine')")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	results(t, s.save("billing", "orders", 6, 1), offsets.Written, "")
+	storetest.Results(t, s.save("billing", "orders", 6, 1), offsets.Written, "")
 	if got, want := do(t, m, "SELECT * FROM offsets ORDER BY id"), "7\torders\tbilling\t0\t6\tmine\n8\torders\tbilling\t1\t1\tnew"; got != want {
 		t.Errorf("rows: got %q, want %q", got, want)
 	}
@@ -309,9 +233,9 @@ func noTransactions(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT) ENGINE=MyISAM")
 	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	notes(t, s.holds("billing", "orders 0 5"), "engine MyISAM, which has no transactions")
-	results(t, s.save("billing", "orders", 6), offsets.Failed, "ALTER TABLE `offsets` ENGINE=InnoDB")
-	s.holds("billing", "orders 0 5")
+	storetest.Notes(t, s.Holds("billing", "orders 0 5"), "engine MyISAM, which has no transactions")
+	storetest.Results(t, s.save("billing", "orders", 6), offsets.Failed, "ALTER TABLE `offsets` ENGINE=InnoDB")
+	s.Holds("billing", "orders 0 5")
 }
 
 const ownColumns = "topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, PRIMARY KEY (group_id, topic, `partition`)"
@@ -360,7 +284,7 @@ func lockedRows(t *testing.T, m *live.MariaDB) {
 					waited <- true
 				}
 			})}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-			h, err := s.load("billing", "orders")
+			h, err := s.Look("billing", "orders")
 			must(t, err)
 			tx := another(t, m, "UPDATE offsets SET `offset` = 6")
 			done := make(chan []offsets.Change)
@@ -371,8 +295,8 @@ func lockedRows(t *testing.T, m *live.MariaDB) {
 				t.Fatalf("done while the row is locked: %+v", c)
 			}
 			must(t, tt.end(tx))
-			results(t, <-done, tt.want, map[offsets.Result]string{offsets.Failed: "another program"}[tt.want])
-			s.holds("billing", tt.then)
+			storetest.Results(t, <-done, tt.want, map[offsets.Result]string{offsets.Failed: "another program"}[tt.want])
+			s.Holds("billing", tt.then)
 		})
 	}
 }
@@ -385,7 +309,7 @@ func lockedInARing(t *testing.T, m *live.MariaDB) {
 			failed <- said
 		}
 	})}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	h, err := s.load("billing", "orders")
+	h, err := s.Look("billing", "orders")
 	must(t, err)
 	// It has more at stake than we, so that the server chooses us to fail.
 	do(t, m, "CREATE TABLE more (n INT)")
@@ -400,17 +324,17 @@ func lockedInARing(t *testing.T, m *live.MariaDB) {
 	must(t, err)
 	<-failed
 	must(t, tx.Commit())
-	results(t, <-done, offsets.Written, "")
-	s.holds("billing", "orders 0 7, orders 1 7")
+	storetest.Results(t, <-done, offsets.Written, "")
+	s.Holds("billing", "orders 0 7, orders 1 7")
 }
 
 // Two that add the same row at once: one is made, the other told; also where no unique key keeps it.
 func addedAtOnce(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT)")
 	first := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	h, err := first.load("billing", "orders")
+	h, err := first.Look("billing", "orders")
 	must(t, err)
-	results(t, first.save("shipping", "orders", 1), offsets.Written, "")
+	storetest.Results(t, first.save("shipping", "orders", 1), offsets.Written, "")
 	const writers = 6
 	done := make(chan []offsets.Change, writers)
 	for i := range int64(writers) {
@@ -435,8 +359,8 @@ func addedAtOnce(t *testing.T, m *live.MariaDB) {
 func whoMayNot(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5), ('orders', 'billing', 1, 5)", ownColumns)
 	for user, words := range map[string]string{"alice": "Access denied", "alice:$OTHER": "Access denied", "nobody:$PW": "Access denied"} {
-		_, err := opened(t, offsetfile.Options{}, "mysql://%s@%s/jobs?timestamp=-", user, m.Addr()).load("billing")
-		fails[*offsetfile.CredentialsError](t, err, words)
+		_, err := opened(t, offsetfile.Options{}, "mysql://%s@%s/jobs?timestamp=-", user, m.Addr()).Look("billing")
+		storetest.Fails[*offsetfile.CredentialsError](t, err, words)
 		if strings.Contains(fmt.Sprint(err), "secret") {
 			t.Errorf("the password is told: %v", err)
 		}
@@ -444,9 +368,9 @@ func whoMayNot(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE USER carol@'%%' IDENTIFIED BY 'secret'; GRANT SELECT, INSERT, UPDATE ON jobs.offsets TO carol@'%%'")
 	defer do(t, m, "DROP USER carol@'%%'")
 	s := opened(t, offsetfile.Options{}, "mysql://carol:$PW@%s/jobs?timestamp=-", m.Addr())
-	results(t, s.save("billing", "orders", 6, offsets.None), offsets.Failed, "DELETE command denied")
-	s.holds("billing", "orders 0 5, orders 1 5")
-	results(t, s.save("billing", "orders", 6, 6), offsets.Written, "")
+	storetest.Results(t, s.save("billing", "orders", 6, offsets.None), offsets.Failed, "DELETE command denied")
+	s.Holds("billing", "orders 0 5, orders 1 5")
+	storetest.Results(t, s.save("billing", "orders", 6, 6), offsets.Written, "")
 }
 
 func noMoreConnections(t *testing.T, m *live.MariaDB) {
@@ -454,11 +378,11 @@ func noMoreConnections(t *testing.T, m *live.MariaDB) {
 	defer do(t, m, "ALTER USER alice@'%%' WITH MAX_USER_CONNECTIONS 0")
 	tx := another(t, m)
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	_, err := s.Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err, "max_user_connections")
+	_, err := s.Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, "max_user_connections")
 	must(t, tx.Rollback())
 	do(t, m, "ALTER USER alice@'%%' WITH MAX_USER_CONNECTIONS 2")
-	s.holds("billing", "orders 0 5")
+	s.Holds("billing", "orders 0 5")
 }
 
 func readOnly(t *testing.T, m *live.MariaDB) {
@@ -466,8 +390,8 @@ func readOnly(t *testing.T, m *live.MariaDB) {
 	do(t, m, "SET GLOBAL read_only = 1")
 	defer do(t, m, "SET GLOBAL read_only = 0")
 	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?timestamp=-", m.Addr())
-	results(t, s.save("billing", "orders", 6), offsets.Failed, "name its master")
-	s.holds("billing", "orders 0 5")
+	storetest.Results(t, s.save("billing", "orders", 6), offsets.Failed, "name its master")
+	s.Holds("billing", "orders 0 5")
 }
 
 func somethingElse(t *testing.T, _ *live.MariaDB) {
@@ -475,10 +399,10 @@ func somethingElse(t *testing.T, _ *live.MariaDB) {
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go http.Serve(l, nil) // it waits for us to speak, as we do for it
-	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", l.Addr()).Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err)
-	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@127.0.0.1:1/jobs").Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err, "connection refused")
+	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", l.Addr()).Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err)
+	_, err = opened(t, offsetfile.Options{}, "mysql://alice:$PW@127.0.0.1:1/jobs").Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, "connection refused")
 }
 
 func TestTransport(t *testing.T) {
@@ -493,9 +417,9 @@ func TestTransport(t *testing.T) {
 	do(t, secure, "ALTER USER alice@'%%' REQUIRE X509")
 	do(t, secure, "CREATE USER bob@'%%' IDENTIFIED BY 'secret'; GRANT SELECT ON jobs.* TO bob@'%%'")
 	ca := "timestamp=-&tls-ca=" + certs.CA
-	opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/jobs?%s", secure.Addr(), ca).holds("billing", "orders 0 5")
-	opened(t, offsetfile.Options{}, "mysql://bob:$PW@localhost:%d/jobs?%s", secure.Port, ca).holds("billing", "orders 0 5")
-	opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?%s&tls-cert=%s&tls-key=%s", secure.Addr(), ca, certs.ClientCert, certs.ClientKey).holds("billing", "orders 0 5")
+	opened(t, offsetfile.Options{}, "mysql://bob:$PW@%s/jobs?%s", secure.Addr(), ca).Holds("billing", "orders 0 5")
+	opened(t, offsetfile.Options{}, "mysql://bob:$PW@localhost:%d/jobs?%s", secure.Port, ca).Holds("billing", "orders 0 5")
+	opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs?%s&tls-cert=%s&tls-key=%s", secure.Addr(), ca, certs.ClientCert, certs.ClientKey).Holds("billing", "orders 0 5")
 	for name, tt := range map[string]struct{ url, words string }{
 		"no authority":        {"mysql://bob:$PW@" + secure.Addr() + "/jobs?tls=true", "certificate signed by unknown authority"},
 		"another's authority": {"mysql://bob:$PW@" + secure.Addr() + "/jobs?tls-ca=" + others.CA, "certificate signed by unknown authority"},
@@ -505,7 +429,7 @@ func TestTransport(t *testing.T) {
 		"plain to TLS":        {"mysql://bob:$PW@" + secure.Addr() + "/jobs", "tls=true"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := within(t, 20*time.Second)
+			ctx := storetest.Within(t, 20*time.Second)
 			_, err := opened(t, offsetfile.Options{}, "%s", tt.url).Load(ctx, "billing", []string{"orders"}, false)
 			if err == nil || !strings.Contains(err.Error(), tt.words) {
 				t.Errorf("got %v, want it to say %q", err, tt.words)
@@ -530,20 +454,20 @@ func cancelledMidway(t *testing.T, m *live.MariaDB) {
 		return nil
 	}
 	s := opened(t, offsetfile.Options{Hook: freeze}, "mysql://alice:$PW@%s/jobs?timestamp=-", p.Addr())
-	h, err := s.load("billing", "orders")
+	h, err := s.Look("billing", "orders")
 	must(t, err)
 	w, err := s.Writer(t.Context(), "billing", []string{"orders"})
 	must(t, err)
 	change := offsets.Change{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, Verdict: offsets.Write, New: offsets.Value{Offset: 6, Epoch: offsets.None}}
 	changes, _ := w.Save(ctx, h.Store, []offsets.Change{change}, offsetfile.Facts{Now: time.Now()})
-	results(t, changes, offsets.Unverified, "canceled")
+	storetest.Results(t, changes, offsets.Unverified, "canceled")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
 	if _, err := s.Load(ctx, "billing", nil, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("load: got %v, want cancelled", err)
 	}
 	p.Thaw()
-	if h, err := s.load("billing", "orders"); err != nil || len(h.Entries) != 1 {
+	if h, err := s.Look("billing", "orders"); err != nil || len(h.Entries) != 1 {
 		t.Errorf("after that: got %v, %v", h.Entries, err)
 	}
 }

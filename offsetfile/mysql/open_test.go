@@ -1,20 +1,17 @@
 package mysql
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 )
 
-// env has $PW only.
-func env(name string) string { return map[string]string{"PW": "secret"}[name] }
-
 func TestOpenErrors(t *testing.T) {
-	for url, words := range map[string]string{
+	storetest.Refused(t, Open, map[string]string{
 		"mysql://bob@/jobs":                                    "host: it has none",
 		"mysql://bob@a,b/jobs":                                 "host: it has 2, and 1 can be used",
 		"mysql://bob@a":                                        "path: it names no database",
@@ -29,18 +26,7 @@ func TestOpenErrors(t *testing.T) {
 		"mysql://bob@a/jobs?tls=yes":                           "parameter tls",
 		"mysql://bob@a/jobs?tls-cert=a":                        "tls-cert and tls-key",
 		"mysql://bob@a/jobs?column=offset":                     "parameter column: it is not known",
-	} {
-		a, err := offsetfile.ParseAddress(url, env)
-		if err == nil {
-			if _, err = Open(a, offsetfile.Options{}); err == nil {
-				err = a.Unused()
-			}
-		}
-		var wrong *offsetfile.URLError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), words) {
-			t.Errorf("%s: got %v, want it to say %q", url, err, words)
-		}
-	}
+	})
 }
 
 func TestStatements(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"gtoffset/offsetfile"
 )
 
 func TestKeyForm(t *testing.T) {
@@ -63,9 +65,9 @@ func TestKeyFormErrors(t *testing.T) {
 func TestKeyFormTellsNamesApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		divider := rapid.StringMatching(`[-_.a:/]*[:/][-_.a:/]*`).Draw(t, "divider")
-		text := "x" + topicPlace + divider + groupPlace + "y"
+		text := "x" + offsetfile.TopicPlace + divider + offsetfile.GroupPlace + "y"
 		if rapid.Bool().Draw(t, "group first") {
-			text = "x" + groupPlace + divider + topicPlace + "y"
+			text = "x" + offsetfile.GroupPlace + divider + offsetfile.TopicPlace + "y"
 		}
 		f, err := parseKeyForm(text)
 		if err != nil {

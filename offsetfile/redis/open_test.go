@@ -1,19 +1,18 @@
 package redis
 
 import (
-	"errors"
 	"reflect"
-	"strings"
 	"testing"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 )
 
 // env has $PW only.
 func env(name string) string { return map[string]string{"PW": "secret"}[name] }
 
 func TestOpenErrors(t *testing.T) {
-	for url, words := range map[string]string{
+	storetest.Refused(t, Open, map[string]string{
 		"redis:///0":                               "host: it has none",
 		"redis://a,b/0":                            "host: it has 2, and 1 can be used",
 		"redis://a/jobs":                           `path: "jobs" is no number`,
@@ -30,18 +29,7 @@ func TestOpenErrors(t *testing.T) {
 		"redis+sentinel://a/jobs/x":                `path: "x" is no number`,
 		"redis+sentinel://a/j?sentinel-password=x": "parameter sentinel-password: it stands in the URL itself",
 		"redis+cluster://a/1":                      "path: a cluster has one database",
-	} {
-		a, err := offsetfile.ParseAddress(url, env)
-		if err == nil {
-			if _, err = Open(a, offsetfile.Options{}); err == nil {
-				err = a.Unused()
-			}
-		}
-		var wrong *offsetfile.URLError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), words) {
-			t.Errorf("%s: got %v, want it to say %q", url, err, words)
-		}
-	}
+	})
 }
 
 func TestOptions(t *testing.T) {

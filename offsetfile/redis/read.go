@@ -50,7 +50,7 @@ func (t *table) Groups(ctx context.Context) (groups, notes []string, err error) 
 }
 
 func (t *table) Read(ctx context.Context, group string, topics []string) (offsetfile.Found, error) {
-	found := offsetfile.Found{Path: "key " + t.form.build("*", group)}
+	found := offsetfile.Found{Path: "key " + t.form.Key("*", group)}
 	names, err := t.namesOf(ctx, group, topics, &found.Notes)
 	if err != nil {
 		return found, err
@@ -82,7 +82,7 @@ func (t *table) namesOf(ctx context.Context, group string, topics []string, note
 		n := name{topic, group}
 		names := t.form.names(t.form.key(n))
 		if !slices.Contains(names, n) {
-			return nil, &offsetfile.NameError{Kind: "topic", Name: topic, Reason: fmt.Sprintf("it has %q, which ends a topic in a key %s", t.form.between, t.form)}
+			return nil, &offsetfile.NameError{Kind: "topic", Name: topic, Reason: fmt.Sprintf("it has %q, which ends a topic in a key %s", t.form.Between, t.form)}
 		}
 		if len(names) > 1 {
 			*notes = append(*notes, t.ambiguous(t.form.key(n), names))
@@ -205,7 +205,7 @@ func (t *table) nothing(ctx context.Context) error {
 	var refused *offsetfile.CredentialsError
 	switch {
 	case errors.As(err, &refused):
-		t.addFact("whether there is any key " + t.form.build("*", "*") + " is not known: the user may not SCAN")
+		t.addFact("whether there is any key " + t.form.Key("*", "*") + " is not known: the user may not SCAN")
 		return nil
 	case err != nil:
 		return err
@@ -218,7 +218,7 @@ func (t *table) nothing(ctx context.Context) error {
 		place = "the cluster"
 	}
 	return &offsetfile.NothingError{
-		Looked: fmt.Sprintf("keys %s in %s, and there is none", t.form.build("*", "*"), place),
+		Looked: fmt.Sprintf("keys %s in %s, and there is none", t.form.Key("*", "*"), place),
 		Hint:   "check the number of the database and ?key=; a write with --create-table begins a store here",
 	}
 }

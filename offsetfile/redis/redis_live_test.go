@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -22,108 +21,26 @@ import (
 )
 
 // store is a store with what the tests ask of it.
-type store struct {
-	offsetfile.Store
-	t *testing.T
-}
+type store struct{ storetest.Store }
 
 func opened(t *testing.T, url string, args ...any) store {
 	t.Helper()
 	s := open(t, fmt.Sprintf(url, args...), offsetfile.Options{})
 	t.Cleanup(func() { s.Close() })
-	return store{s, t}
-}
-
-// within is a context for what is expected to end by itself.
-func within(t *testing.T, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func (s store) load(group string, topics ...string) (offsetfile.Holding, error) {
-	return s.Load(within(s.t, time.Minute), group, topics, false)
-}
-
-// holds compares what the store has of a group: "topic partition offset" of what is present, else its presence.
-func (s store) holds(group, want string, topics ...string) offsetfile.Holding {
-	s.t.Helper()
-	h, err := s.load(group, topics...)
-	must(s.t, err)
-	var all []string
-	for _, k := range slices.SortedFunc(maps.Keys(h.Entries), offsets.Key.Compare) {
-		if e := h.Entries[k]; e.Problem() {
-			all = append(all, fmt.Sprintf("%s %d %v", k.Topic, k.Partition, e.Presence))
-		} else {
-			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
-		}
-	}
-	for _, topic := range h.Store.Topics {
-		if topic.Presence != offsets.Present && topic.Presence != offsets.Absent {
-			all = append(all, fmt.Sprintf("%s %v", topic.Topic, topic.Presence))
-		}
-	}
-	if got := strings.Join(all, ", "); got != want {
-		s.t.Errorf("group %q: got %q, want %q", group, got, want)
-	}
-	return h
+	return store{storetest.Store{Store: s, T: t}}
 }
 
 // save saves one offset for partitions 0 to 2 of each topic, within a time, on what the store has now.
 func (s store) save(d time.Duration, group string, offset int64, topics ...string) []offsets.Change {
-	s.t.Helper()
-	h, err := s.load(group, topics...)
-	must(s.t, err)
+	s.T.Helper()
+	h, err := s.Look(group, topics...)
+	must(s.T, err)
 	return s.saveOn(d, h, group, offset, topics...)
 }
 
 func (s store) saveOn(d time.Duration, h offsetfile.Holding, group string, offset int64, topics ...string) []offsets.Change {
-	s.t.Helper()
-	w, err := s.Writer(s.t.Context(), group, topics)
-	must(s.t, err)
-	var changes []offsets.Change
-	for _, topic := range topics {
-		for p := range int32(3) {
-			changes = append(changes, offsets.Change{
-				Key: offsets.Key{Topic: topic, Partition: p}, Side: offsets.Stored, Verdict: offsets.Write,
-				New: offsets.Value{Offset: offset, Epoch: offsets.None},
-			})
-		}
-	}
-	changes, _ = w.Save(within(s.t, d), h.Store, changes, offsetfile.Facts{Now: time.Now()})
-	return changes
-}
-
-// results wants one result of all changes, with some words in its error.
-func results(t *testing.T, changes []offsets.Change, want offsets.Result, words string) {
-	t.Helper()
-	for _, c := range changes {
-		if c.Result != want || !strings.Contains(c.Error, words) {
-			t.Errorf("%s %d: got %s (%s), want %s (%s)", c.Topic, c.Partition, c.Result, c.Error, want, words)
-		}
-	}
-}
-
-// fails wants an error of some type that says something.
-func fails[E error](t *testing.T, err error, words ...string) {
-	t.Helper()
-	var e E
-	if !errors.As(err, &e) {
-		t.Errorf("got %v (%T), want a %T", err, err, e)
-		return
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("got %q, want it to say %q", err, w)
-		}
-	}
-}
-
-func notes(t *testing.T, h offsetfile.Holding, words string) {
-	t.Helper()
-	if all := strings.Join(h.Store.Notes, "\n"); !strings.Contains(all, words) {
-		t.Errorf("notes: got %q, want %q", all, words)
-	}
+	s.T.Helper()
+	return s.SaveOn(d, h, group, topics, offset, offset, offset)
 }
 
 func TestLayouts(t *testing.T) {
@@ -135,10 +52,10 @@ func TestLayouts(t *testing.T) {
 	do(t, r, "HSET", "billing/orders", "0", "9")
 	do(t, r, "-n", "3", "HSET", "offset:orders:shipping", "0", "1")
 
-	opened(t, "redis://%s", r.Addr()).holds("billing", "orders 0 5, orders 1 6, orders.eu 0 8")
-	opened(t, "redis://%s", r.Addr()).holds("eu:billing", "orders 0 7")
-	opened(t, "redis://%s/0?key=kafka:topic:{topic}:{group}&counts=last", r.Addr()).holds("billing", "orders 2 42")
-	opened(t, "redis://%s?key={group}/{topic}", r.Addr()).holds("billing", "orders 0 9")
+	opened(t, "redis://%s", r.Addr()).Holds("billing", "orders 0 5, orders 1 6, orders.eu 0 8")
+	opened(t, "redis://%s", r.Addr()).Holds("eu:billing", "orders 0 7")
+	opened(t, "redis://%s/0?key=kafka:topic:{topic}:{group}&counts=last", r.Addr()).Holds("billing", "orders 2 42")
+	opened(t, "redis://%s?key={group}/{topic}", r.Addr()).Holds("billing", "orders 0 9")
 	other := opened(t, "redis://%s/3", r.Addr())
 	groups, _, err := other.Groups(t.Context())
 	must(t, err)
@@ -157,18 +74,18 @@ func TestNothingThere(t *testing.T) {
 		"redis://%s/99":                          "database 99, which the server does not have",
 	} {
 		s := opened(t, url, r.Addr())
-		_, err := s.load("billing", "orders")
-		fails[*offsetfile.NothingError](t, err, "nothing at redis://", words)
-		_, err = s.load("billing")
-		fails[*offsetfile.NothingError](t, err, words)
+		_, err := s.Look("billing", "orders")
+		storetest.Fails[*offsetfile.NothingError](t, err, "nothing at redis://", words)
+		_, err = s.Look("billing")
+		storetest.Fails[*offsetfile.NothingError](t, err, words)
 		_, _, err = s.Groups(t.Context())
-		fails[*offsetfile.NothingError](t, err, words)
+		storetest.Fails[*offsetfile.NothingError](t, err, words)
 	}
-	opened(t, "redis://%s", r.Addr()).holds("another", "", "orders") // a new group beside others
-	begun := store{open(t, "redis://"+r.Addr()+"/1", offsetfile.Options{Create: true}), t}
+	opened(t, "redis://%s", r.Addr()).Holds("another", "", "orders") // a new group beside others
+	begun := store{storetest.Store{Store: open(t, "redis://"+r.Addr()+"/1", offsetfile.Options{Create: true}), T: t}}
 	defer begun.Close()
-	results(t, begun.save(time.Minute, "billing", 4, "orders"), offsets.Written, "")
-	opened(t, "redis://%s/1", r.Addr()).holds("billing", "orders 0 4, orders 1 4, orders 2 4")
+	storetest.Results(t, begun.save(time.Minute, "billing", 4, "orders"), offsets.Written, "")
+	opened(t, "redis://%s/1", r.Addr()).Holds("billing", "orders 0 4, orders 1 4, orders 2 4")
 }
 
 func TestOneBadKeyHidesNoOther(t *testing.T) {
@@ -178,14 +95,14 @@ func TestOneBadKeyHidesNoOther(t *testing.T) {
 	do(t, r, "HSET", "offset:short:billing", "0", "1")
 	do(t, r, "EXPIRE", "offset:short:billing", "3600")
 	s := opened(t, "redis://alice:$PW@%s", r.Addr())
-	h := s.holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, short 0 1, list of the wrong kind")
-	notes(t, h, `the field "time" is no partition`)
-	notes(t, h, `the field "03" is no partition`)
-	notes(t, h, "key offset:short:billing expires in 1h0m0s")
-	results(t, s.save(time.Minute, "billing", 9, "list"), offsets.NotTried, "something else than a hash")
+	h := s.Holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, short 0 1, list of the wrong kind")
+	storetest.Notes(t, h, `the field "time" is no partition`)
+	storetest.Notes(t, h, `the field "03" is no partition`)
+	storetest.Notes(t, h, "key offset:short:billing expires in 1h0m0s")
+	storetest.Results(t, s.save(time.Minute, "billing", 9, "list"), offsets.NotTried, "something else than a hash")
 
 	do(t, r, "ACL", "SETUSER", "alice", "resetkeys", "~offset:orders:*")
-	h = s.holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, list not permitted, short not permitted")
+	h = s.Holds("billing", "orders 0 5, orders 1 empty, orders 2 damaged, list not permitted, short not permitted")
 	if topic, _ := h.Store.Topic("short"); !strings.Contains(topic.Reason, "key offset:short:billing: NOPERM") {
 		t.Errorf("reason: got %q", topic.Reason)
 	}
@@ -201,8 +118,8 @@ func TestAmbiguousKeys(t *testing.T) {
 	if !slices.Equal(groups, []string{"billing"}) || len(ignored) != 1 || !strings.Contains(ignored[0], `"orders_eu_billing" can be read as`) {
 		t.Errorf("groups: got %q, %q", groups, ignored)
 	}
-	notes(t, s.holds("billing", "orders 0 6, orders_eu 0 5"), "does not tell them apart")
-	notes(t, s.holds("eu_billing", "orders 0 5", "orders"), "does not tell them apart")
+	storetest.Notes(t, s.Holds("billing", "orders 0 6, orders_eu 0 5"), "does not tell them apart")
+	storetest.Notes(t, s.Holds("eu_billing", "orders 0 5", "orders"), "does not tell them apart")
 }
 
 func TestWhoMayNot(t *testing.T) {
@@ -216,17 +133,17 @@ func TestWhoMayNot(t *testing.T) {
 		"redis://nobody:$PW@%s/0":    "WRONGPASS",
 		"redis+cluster://bob:$PW@%s": "WRONGPASS",
 	} {
-		_, err := opened(t, url, r.Addr()).load("billing", "orders")
-		fails[*offsetfile.CredentialsError](t, err, words)
+		_, err := opened(t, url, r.Addr()).Look("billing", "orders")
+		storetest.Fails[*offsetfile.CredentialsError](t, err, words)
 		if strings.Contains(fmt.Sprint(err), "secret") || strings.Contains(fmt.Sprint(err), "other") {
 			t.Errorf("the password is told: %v", err)
 		}
 	}
-	opened(t, "redis://:$OTHER@%s", r.Addr()).holds("billing", "orders 0 5, orders 1 5, orders 2 5")
+	opened(t, "redis://:$OTHER@%s", r.Addr()).Holds("billing", "orders 0 5, orders 1 5, orders 2 5")
 
 	// What would stay half done is not begun: this user may set fields, and not remove them.
 	s := opened(t, "redis://alice:$PW@%s", r.Addr())
-	h, err := s.load("billing", "orders")
+	h, err := s.Look("billing", "orders")
 	must(t, err)
 	w, err := s.Writer(t.Context(), "billing", nil)
 	must(t, err)
@@ -236,17 +153,17 @@ func TestWhoMayNot(t *testing.T) {
 			Key: offsets.Key{Topic: "orders", Partition: int32(p)}, Side: offsets.Stored, Verdict: offsets.Write, New: offsets.Value{Offset: offset, Epoch: offsets.None},
 		})
 	}
-	changes, _ = w.Save(within(t, time.Minute), h.Store, changes, offsetfile.Facts{Now: time.Now()})
-	results(t, changes, offsets.Failed, "NOPERM HDEL is not allowed")
-	s.holds("billing", "orders 0 5, orders 1 5, orders 2 5")
+	changes, _ = w.Save(storetest.Within(t, time.Minute), h.Store, changes, offsetfile.Facts{Now: time.Now()})
+	storetest.Results(t, changes, offsets.Failed, "NOPERM HDEL is not allowed")
+	s.Holds("billing", "orders 0 5, orders 1 5, orders 2 5")
 
 	// Without SCAN a named topic is read, and whether anything is there at all is not known.
 	do(t, r, "ACL", "SETUSER", "alice", "-scan")
 	s = opened(t, "redis://alice:$PW@%s", r.Addr())
-	s.holds("billing", "orders 0 5, orders 1 5, orders 2 5", "orders")
-	notes(t, opened(t, "redis://alice:$PW@%s", r.Addr()).holds("shipping", "", "orders"), "is not known: the user may not SCAN")
-	_, err = s.load("billing")
-	fails[*offsetfile.CredentialsError](t, err, "NOPERM", "scan")
+	s.Holds("billing", "orders 0 5, orders 1 5, orders 2 5", "orders")
+	storetest.Notes(t, opened(t, "redis://alice:$PW@%s", r.Addr()).Holds("shipping", "", "orders"), "is not known: the user may not SCAN")
+	_, err = s.Look("billing")
+	storetest.Fails[*offsetfile.CredentialsError](t, err, "NOPERM", "scan")
 }
 
 func TestNotReady(t *testing.T) {
@@ -256,15 +173,15 @@ func TestNotReady(t *testing.T) {
 	const same = "orders 0 5, orders 1 5, orders 2 5"
 
 	do(t, r, "CONFIG", "SET", "min-replicas-to-write", "1")
-	results(t, s.save(time.Second, "billing", 6, "orders"), offsets.Unverified, "NOREPLICAS")
-	s.holds("billing", same)
+	storetest.Results(t, s.save(time.Second, "billing", 6, "orders"), offsets.Unverified, "NOREPLICAS")
+	s.Holds("billing", same)
 	do(t, r, "CONFIG", "SET", "min-replicas-to-write", "0")
 
 	do(t, r, "CONFIG", "SET", "maxmemory", "1")
-	results(t, s.save(time.Minute, "billing", 6, "orders"), offsets.Failed, "OOM")
-	s.holds("billing", same)
+	storetest.Results(t, s.save(time.Minute, "billing", 6, "orders"), offsets.Failed, "OOM")
+	s.Holds("billing", same)
 	do(t, r, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru", "maxmemory", "1gb")
-	notes(t, opened(t, "redis://%s", r.Addr()).holds("billing", same), "maxmemory-policy is allkeys-lru")
+	storetest.Notes(t, opened(t, "redis://%s", r.Addr()).Holds("billing", same), "maxmemory-policy is allkeys-lru")
 
 	do(t, r, "CONFIG", "SET", "busy-reply-threshold", "1")
 	busy := make(chan error, 1)
@@ -276,21 +193,21 @@ func TestNotReady(t *testing.T) {
 		_, err := r.Do(ctx, "GET", "x")
 		return err != nil && strings.Contains(err.Error(), "BUSY"), nil
 	}))
-	_, err := s.Load(within(t, time.Second), "billing", []string{"orders"}, false)
-	fails[*offsetfile.AwayError](t, err, "BUSY")
+	_, err := s.Load(storetest.Within(t, time.Second), "billing", []string{"orders"}, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, "BUSY")
 	do(t, r, "SCRIPT", "KILL")
 	<-busy // ended by that, with an error
-	s.holds("billing", same)
+	s.Holds("billing", same)
 
 	// Something else that answers.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go http.Serve(l, nil)
-	_, err = opened(t, "redis://%s", l.Addr()).load("billing", "orders")
-	fails[*offsetfile.AwayError](t, err, "is no Redis")
-	_, err = opened(t, "redis://%s", "127.0.0.1:1").Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err, "connection refused")
+	_, err = opened(t, "redis://%s", l.Addr()).Look("billing", "orders")
+	storetest.Fails[*offsetfile.AwayError](t, err, "is no Redis")
+	_, err = opened(t, "redis://%s", "127.0.0.1:1").Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, "connection refused")
 }
 
 func TestReplicaAndFailover(t *testing.T) {
@@ -299,23 +216,23 @@ func TestReplicaAndFailover(t *testing.T) {
 	t.Cleanup(group.Stop)
 	s := opened(t, "redis+sentinel://%s/%s/0?key=offset:{topic}:{group}", group.Sentinel, group.Name)
 	do(t, group.Master, "HSET", "offset:begin:begin", "0", "1")
-	results(t, s.save(time.Minute, "billing", 5, "orders"), offsets.Written, "")
+	storetest.Results(t, s.save(time.Minute, "billing", 5, "orders"), offsets.Written, "")
 	do(t, group.Master, "WAIT", "1", "0")
 
 	replica := opened(t, "redis://%s", group.Replica.Addr())
-	notes(t, replica.holds("billing", "orders 0 5, orders 1 5, orders 2 5"), fmt.Sprintf("replica of 127.0.0.1:%d", group.Master.Port))
-	results(t, replica.save(time.Minute, "billing", 6, "orders"), offsets.Failed, "name its master")
+	storetest.Notes(t, replica.Holds("billing", "orders 0 5, orders 1 5, orders 2 5"), fmt.Sprintf("replica of 127.0.0.1:%d", group.Master.Port))
+	storetest.Results(t, replica.save(time.Minute, "billing", 6, "orders"), offsets.Failed, "name its master")
 
-	_, err = opened(t, "redis+sentinel://%s/nobody", group.Sentinel).load("billing", "orders")
-	fails[*offsetfile.NothingError](t, err, `master "nobody", which the sentinels do not know`)
-	_, err = opened(t, "redis+sentinel://127.0.0.1:1,127.0.0.1:2/jobs").Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err, "connection refused")
+	_, err = opened(t, "redis+sentinel://%s/nobody", group.Sentinel).Look("billing", "orders")
+	storetest.Fails[*offsetfile.NothingError](t, err, `master "nobody", which the sentinels do not know`)
+	_, err = opened(t, "redis+sentinel://127.0.0.1:1,127.0.0.1:2/jobs").Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, "connection refused")
 
 	group.Master.Kill() // while nobody looks: the next save finds the replica made master
-	h, err := s.load("billing", "orders")
+	h, err := s.Look("billing", "orders")
 	must(t, err)
-	results(t, s.saveOn(time.Minute, h, "billing", 7, "orders"), offsets.Written, "")
-	s.holds("billing", "orders 0 7, orders 1 7, orders 2 7")
+	storetest.Results(t, s.saveOn(time.Minute, h, "billing", 7, "orders"), offsets.Written, "")
+	s.Holds("billing", "orders 0 7, orders 1 7, orders 2 7")
 	if got := do(t, group.Replica, "HGET", "offset:orders:billing", "0"); got != "7" {
 		t.Errorf("the new master: got %q, want 7", got)
 	}
@@ -328,9 +245,9 @@ func TestCluster(t *testing.T) {
 	topics := []string{"orders", "clicks", "returns", "payments", "stock", "users", "a", "b", "c"} // on all three servers
 	s := opened(t, "redis+cluster://%s,127.0.0.1:1", c.Nodes[1].Addr())
 	do(t, c.Nodes[0], "-c", "HSET", "offset:begin:begin", "0", "1")
-	h, err := s.load("billing", topics...)
+	h, err := s.Look("billing", topics...)
 	must(t, err)
-	results(t, s.saveOn(time.Minute, h, "billing", 5, topics...), offsets.Written, "")
+	storetest.Results(t, s.saveOn(time.Minute, h, "billing", 5, topics...), offsets.Written, "")
 	used := 0
 	for _, r := range c.Nodes {
 		if do(t, r, "DBSIZE") != "0" {
@@ -341,7 +258,7 @@ func TestCluster(t *testing.T) {
 		t.Errorf("the keys are on %d servers, want 3", used)
 	}
 	// Each topic stands or falls alone.
-	h, err = s.load("billing", topics...)
+	h, err = s.Look("billing", topics...)
 	must(t, err)
 	do(t, c.Nodes[0], "-c", "HSET", "offset:clicks:billing", "1", "6")
 	for _, change := range s.saveOn(time.Minute, h, "billing", 8, topics...) {
@@ -349,19 +266,19 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%s %d: got %s (%s), want %s", change.Topic, change.Partition, change.Result, change.Error, want)
 		}
 	}
-	s.holds("billing", "clicks 0 5, clicks 1 6, clicks 2 5", "clicks")
+	s.Holds("billing", "clicks 0 5, clicks 1 6, clicks 2 5", "clicks")
 	groups, _, err := s.Groups(t.Context())
 	must(t, err)
 	if !slices.Equal(groups, []string{"begin", "billing"}) {
 		t.Errorf("groups: got %q", groups)
 	}
-	if h, err := s.load("billing"); err != nil || len(h.Entries) != 3*len(topics) {
+	if h, err := s.Look("billing"); err != nil || len(h.Entries) != 3*len(topics) {
 		t.Errorf("all topics: got %d entries, %v; want %d", len(h.Entries), err, 3*len(topics))
 	}
-	_, err = opened(t, "redis+cluster://%s?key=nothing:{topic}:{group}", c.Nodes[0].Addr()).load("billing")
-	fails[*offsetfile.NothingError](t, err, "keys nothing:*:* in the cluster")
+	_, err = opened(t, "redis+cluster://%s?key=nothing:{topic}:{group}", c.Nodes[0].Addr()).Look("billing")
+	storetest.Fails[*offsetfile.NothingError](t, err, "keys nothing:*:* in the cluster")
 
-	_, err = opened(t, "redis://%s", c.Nodes[0].Addr()).load("billing", topics...)
+	_, err = opened(t, "redis://%s", c.Nodes[0].Addr()).Look("billing", topics...)
 	if err == nil || !strings.Contains(err.Error(), "write redis+cluster://") {
 		t.Errorf("redis:// to one of a cluster: got %v", err)
 	}
@@ -377,9 +294,9 @@ func TestTransport(t *testing.T) {
 		do(t, r, "HSET", "offset:orders:billing", "0", "5")
 	}
 	ca := "tls-ca=" + certs.CA
-	opened(t, "rediss://%s?%s", secure.Addr(), ca).holds("billing", "orders 0 5")
-	opened(t, "rediss://localhost:%d?%s", secure.Port, ca).holds("billing", "orders 0 5")
-	opened(t, "rediss://%s?%s&tls-cert=%s&tls-key=%s", mutual.Addr(), ca, certs.ClientCert, certs.ClientKey).holds("billing", "orders 0 5")
+	opened(t, "rediss://%s?%s", secure.Addr(), ca).Holds("billing", "orders 0 5")
+	opened(t, "rediss://localhost:%d?%s", secure.Port, ca).Holds("billing", "orders 0 5")
+	opened(t, "rediss://%s?%s&tls-cert=%s&tls-key=%s", mutual.Addr(), ca, certs.ClientCert, certs.ClientKey).Holds("billing", "orders 0 5")
 	for name, tt := range map[string]struct {
 		url, words string
 		tried      time.Duration // 0: it is clear at once
@@ -392,7 +309,7 @@ func TestTransport(t *testing.T) {
 		"plain to TLS":        {"redis://" + secure.Addr(), "does it speak TLS", time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := within(t, cmp.Or(tt.tried, time.Minute))
+			ctx := storetest.Within(t, cmp.Or(tt.tried, time.Minute))
 			_, err := opened(t, "%s", tt.url).Load(ctx, "billing", []string{"orders"}, false)
 			if err == nil || !strings.Contains(err.Error(), tt.words) {
 				t.Errorf("got %v, want it to say %q", err, tt.words)
@@ -410,7 +327,7 @@ func TestCancelledMidway(t *testing.T) {
 	do(t, r, "HSET", "offset:orders:billing", "0", "5", "1", "5", "2", "5")
 	p := storetest.NewProxy(t, r.Addr())
 	s := opened(t, "redis://%s", p.Addr())
-	h, err := s.load("billing", "orders")
+	h, err := s.Look("billing", "orders")
 	must(t, err)
 	w, err := s.Writer(t.Context(), "billing", []string{"orders"})
 	must(t, err)
@@ -419,14 +336,14 @@ func TestCancelledMidway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
 	changes, _ := w.Save(ctx, h.Store, []offsets.Change{change}, offsetfile.Facts{Now: time.Now()})
-	results(t, changes, offsets.Unverified, "canceled")
+	storetest.Results(t, changes, offsets.Unverified, "canceled")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer time.AfterFunc(100*time.Millisecond, cancel).Stop()
 	if _, err := s.Load(ctx, "billing", nil, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("load: got %v, want cancelled", err)
 	}
 	p.Thaw() // what was on its way arrives, or not
-	if h, err := s.load("billing", "orders"); err != nil || len(h.Entries) != 3 {
+	if h, err := s.Look("billing", "orders"); err != nil || len(h.Entries) != 3 {
 		t.Errorf("after that: got %v, %v", h.Entries, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 	"gtoffset/scripts/live"
 )
 
@@ -48,27 +49,27 @@ func TestClusterSlotMoves(t *testing.T) {
 	const key = "offset:orders:billing"
 	from, to, slot := ownerOf(t, c, key)
 	s := opened(t, "redis+cluster://%s", from.Addr())
-	begun := store{open(t, "redis+cluster://"+from.Addr(), offsetfile.Options{Create: true}), t}
+	begun := store{storetest.Store{Store: open(t, "redis+cluster://"+from.Addr(), offsetfile.Options{Create: true}), T: t}}
 	defer begun.Close()
 	topics := []string{"orders", "clicks", "returns", "stock"}
-	results(t, begun.save(time.Minute, "billing", 5, topics...), offsets.Written, "")
+	storetest.Results(t, begun.save(time.Minute, "billing", 5, topics...), offsets.Written, "")
 	const five = "clicks 0 5, clicks 1 5, clicks 2 5, orders 0 5, orders 1 5, orders 2 5, returns 0 5, returns 1 5, returns 2 5, stock 0 5, stock 1 5, stock 2 5"
-	s.holds("billing", five)
+	s.Holds("billing", five)
 
 	do(t, to, "CLUSTER", "SETSLOT", slot, "IMPORTING", do(t, from, "CLUSTER", "MYID"))
 	do(t, from, "CLUSTER", "SETSLOT", slot, "MIGRATING", do(t, to, "CLUSTER", "MYID"))
 	do(t, from, "MIGRATE", "127.0.0.1", strconv.Itoa(to.Port), key, "0", "5000") // it answers ASK from now on
-	s.holds("billing", five, topics...)
-	results(t, s.save(time.Minute, "billing", 6, topics...), offsets.Written, "")
+	s.Holds("billing", five, topics...)
+	storetest.Results(t, s.save(time.Minute, "billing", 6, topics...), offsets.Written, "")
 	six := strings.ReplaceAll(five, " 5", " 6")
-	s.holds("billing", six)
+	s.Holds("billing", six)
 
 	for _, r := range []*live.Redis{to, from} { // and MOVED after this
 		do(t, r, "CLUSTER", "SETSLOT", slot, "NODE", do(t, to, "CLUSTER", "MYID"))
 	}
-	h := s.holds("billing", six, topics...)
-	results(t, s.saveOn(time.Minute, h, "billing", 7, topics...), offsets.Written, "")
-	s.holds("billing", strings.ReplaceAll(five, " 5", " 7"))
+	h := s.Holds("billing", six, topics...)
+	storetest.Results(t, s.saveOn(time.Minute, h, "billing", 7, topics...), offsets.Written, "")
+	s.Holds("billing", strings.ReplaceAll(five, " 5", " 7"))
 	if got := do(t, to, "HGET", key, "0"); got != "7" {
 		t.Errorf("where the key is now: got %q, want 7", got)
 	}
@@ -88,16 +89,16 @@ func TestClusterServerDown(t *testing.T) {
 		}
 	}
 	s := opened(t, "redis+cluster://%s", gone.Addr())
-	s.holds("billing", "a 0 5, b 0 5, c 0 5, d 0 5, e 0 5, orders 0 5")
+	s.Holds("billing", "a 0 5, b 0 5, c 0 5, d 0 5, e 0 5, orders 0 5")
 	gone.Kill()
-	_, err = s.Load(within(t, time.Second), "billing", []string{"orders"}, false)
-	fails[*offsetfile.AwayError](t, err, gone.Addr())
-	s.holds("billing", rest+" 0 5", rest)
-	_, err = s.Load(within(t, time.Second), "billing", nil, false)
-	fails[*offsetfile.AwayError](t, err, gone.Addr())
+	_, err = s.Load(storetest.Within(t, time.Second), "billing", []string{"orders"}, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, gone.Addr())
+	s.Holds("billing", rest+" 0 5", rest)
+	_, err = s.Load(storetest.Within(t, time.Second), "billing", nil, false)
+	storetest.Fails[*offsetfile.AwayError](t, err, gone.Addr())
 	must(t, gone.Start(context.Background()))
 	must(t, c.Ready(context.Background()))
-	s.holds("billing", "a 0 5, b 0 5, c 0 5, d 0 5, e 0 5, orders 0 5")
+	s.Holds("billing", "a 0 5, b 0 5, c 0 5, d 0 5, e 0 5, orders 0 5")
 }
 
 // A connection that was cut while nobody looked is made again, and what is read on the new one is not delayed by another try.
@@ -105,17 +106,17 @@ func TestIdleConnectionCut(t *testing.T) {
 	r := start(t)
 	do(t, r, "HSET", "offset:orders:billing", "0", "5", "1", "5", "2", "5")
 	s := opened(t, "redis://%s", r.Addr())
-	h := s.holds("billing", "orders 0 5, orders 1 5, orders 2 5")
+	h := s.Holds("billing", "orders 0 5, orders 1 5, orders 2 5")
 	do(t, r, "CLIENT", "KILL", "TYPE", "normal")
-	s.holds("billing", "orders 0 5, orders 1 5, orders 2 5")
+	s.Holds("billing", "orders 0 5, orders 1 5, orders 2 5")
 	do(t, r, "CLIENT", "KILL", "TYPE", "normal")
-	results(t, s.saveOn(time.Minute, h, "billing", 6, "orders"), offsets.Written, "")
-	s.holds("billing", "orders 0 6, orders 1 6, orders 2 6")
+	storetest.Results(t, s.saveOn(time.Minute, h, "billing", 6, "orders"), offsets.Written, "")
+	s.Holds("billing", "orders 0 6, orders 1 6, orders 2 6")
 }
 
 func TestNoCluster(t *testing.T) {
 	r := start(t)
-	if _, err := opened(t, "redis+cluster://%s", r.Addr()).load("billing"); err == nil || !strings.Contains(err.Error(), "write redis://") {
+	if _, err := opened(t, "redis+cluster://%s", r.Addr()).Look("billing"); err == nil || !strings.Contains(err.Error(), "write redis://") {
 		t.Errorf("redis+cluster:// to a server that is of none: got %v", err)
 	}
 }

@@ -13,24 +13,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/storetest"
 )
 
 func open(t *testing.T, url string) (offsetfile.Store, error) {
 	t.Helper()
-	a, err := offsetfile.ParseAddress(url, func(string) string { return "secret" })
-	if err != nil {
-		return nil, err
-	}
-	s, err := Open(a, offsetfile.Options{})
-	if err != nil {
-		return nil, err
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return s, a.Unused()
+	return storetest.Open(t, Open, url, offsetfile.Options{})
 }
 
 func TestAddresses(t *testing.T) {
