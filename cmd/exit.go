@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sort"
 	"strings"
 
 	"gtoffset/kafkaops/records"
@@ -78,8 +79,8 @@ func judge(ctx context.Context, err error) verdict {
 		}
 		v.more = append(v.more, p.details...)
 	}
-	slices.SortFunc(v.codes, func(a, b int) int {
-		return slices.Index(precedence[:], a) - slices.Index(precedence[:], b)
+	sort.SliceStable(v.codes, func(i, j int) bool {
+		return slices.Index(precedence[:], v.codes[i]) < slices.Index(precedence[:], v.codes[j])
 	})
 	return v
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func (s *remote) list(ctx context.Context, folder string) (all []RemoteFile, err
 		all, err = s.service.List(ctx, folder)
 		return err
 	})
-	slices.SortFunc(all, func(a, b RemoteFile) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"gtoffset/kafkaops/offsets"
@@ -128,7 +128,7 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 			found.Topics = append(found.Topics, FoundTopic{Topic: name, Path: found.Path})
 		}
 	}
-	slices.SortFunc(found.Topics, func(a, b FoundTopic) int { return strings.Compare(a.Topic, b.Topic) })
+	sort.Slice(found.Topics, func(i, j int) bool { return found.Topics[i].Topic < found.Topics[j].Topic })
 	for _, t := range found.Topics {
 		s.loadTopic(&h, t, salvage)
 	}

@@ -364,7 +364,7 @@ func (l *places) names(at said) string {
 
 // ranges writes partition numbers as 0, 2-5.
 func ranges(numbers []int32) string {
-	slices.SortFunc(numbers, cmp.Compare[int32])
+	slices.Sort(numbers)
 	var b strings.Builder
 	for i := 0; i < len(numbers); i++ {
 		first := numbers[i]

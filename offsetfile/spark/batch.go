@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +88,7 @@ func (c *checkpoint) initial(ctx context.Context, h *offsetfile.Holding) ([]sour
 		}
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b source) int { return a.number - b.number })
+	sort.Slice(all, func(i, j int) bool { return all[i].number < all[j].number })
 	return all, nil
 }
 
