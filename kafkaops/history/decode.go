@@ -28,16 +28,35 @@ const (
 	typeStreamer    = 19 // a member of a streams group
 )
 
-// Decoder decodes the records of one group. It keeps each topic's name once. One goroutine uses it at a time.
+// Decoder decodes the records of one group. What they say over and over, such as a topic's name, it keeps once: a commit takes no memory.
+// One goroutine uses it at a time.
 type Decoder struct {
 	group  []byte
-	names  map[string]string
+	topics map[string]*topic
+	keys   map[string]*commitKey
+	last   *commitKey // of the commit before
+	note   string     // of the commit before
 	passed int64
+}
+
+// commitKey is the key of a commit, which comes again with each commit of its partition.
+type commitKey struct {
+	raw   string
+	key   offsets.Key
+	topic *topic
+	next  *commitKey // that came behind it the last time: requests name partitions in the same order again and again
+}
+
+// topic is what commits say of a topic over and over.
+type topic struct {
+	name string
+	id   [16]byte // of the commit before
+	text string   // the id as Kafka prints it, "" for none
 }
 
 // NewDecoder makes one.
 func NewDecoder(group string) *Decoder {
-	return &Decoder{group: []byte(group), names: map[string]string{}}
+	return &Decoder{group: []byte(group), topics: map[string]*topic{}, keys: map[string]*commitKey{}, last: &commitKey{}}
 }
 
 // Unreadable is how many records of the group were passed over although they may have said something: their form is not known, and not
@@ -48,13 +67,23 @@ func (d *Decoder) Unreadable() int64 { return d.passed }
 // it) and leaves the rest of r alone. It reports false for records of other groups, and for those that say nothing about commits and
 // members: types that are not known among them.
 func (d *Decoder) Decode(key, value []byte, r *offsets.LogRecord) bool {
+	if next := d.last.next; next != nil && string(key) == next.raw {
+		d.last = next
+		d.commit(next, value, r)
+		return true
+	}
 	k, ok := d.ours(key)
 	if !ok {
 		return false
 	}
 	switch binary.BigEndian.Uint16(key) {
 	case typeOldCommit, typeCommit:
-		return d.commit(k, value, r)
+		c := d.find(key, k)
+		if c == nil {
+			return d.unreadable()
+		}
+		d.commit(c, value, r)
+		return true
 	case typeClassic:
 		return d.classic(k, value, r)
 	case typeEpoch:
@@ -96,44 +125,74 @@ func (d *Decoder) unreadable() bool {
 }
 
 // commit reads an offset commit. A value in a form that is not known still says that something was committed.
-func (d *Decoder) commit(k fields, value []byte, r *offsets.LogRecord) bool {
-	topic := k.take(int(k.int16()))
-	partition := k.int32()
-	if k.bad || len(topic) == 0 {
-		return d.unreadable()
-	}
-	r.Key = offsets.Key{Topic: d.name(topic), Partition: partition}
-	r.Value, r.Committed = offsets.NoValue, r.Time
+func (d *Decoder) commit(k *commitKey, value []byte, r *offsets.LogRecord) {
+	r.Key, r.Value, r.Committed = k.key, offsets.NoValue, r.Time
 	if value == nil {
 		r.Kind = offsets.LogRemoved
-		return true
+		return
 	}
 	r.Kind = offsets.LogCommit
+	if d.usual(k.topic, value, r) {
+		return
+	}
 	v := fields{b: value}
 	version := v.int16()
+	v.flexible = version >= 4
 	r.Value.Offset = v.int64()
 	if version >= 3 {
 		r.Value.Epoch = max(v.int32(), offsets.None)
 	}
-	if v.flexible = version >= 4; v.flexible {
-		r.Value.Metadata = v.string()
-	} else {
-		r.Value.Metadata = string(v.take(int(v.int16())))
-	}
+	r.Value.Metadata = d.keep(v.text())
 	r.Committed = v.int64()
 	if version == 1 {
 		v.int64() // when it expires
 	}
-	if version >= 4 {
+	if v.flexible {
 		v.tags(func(tag uint64, b []byte) {
-			if tag == 0 && len(b) == 16 && !bytes.Equal(b, make([]byte, 16)) {
-				r.Value.TopicID = printID(b)
+			if tag == 0 && len(b) == 16 {
+				r.Value.TopicID = k.topic.idText([16]byte(b))
 			}
 		})
 	}
 	if v.bad || version < 0 || version > 4 || r.Value.Offset < 0 {
 		r.Kind, r.Value, r.Committed = offsets.LogUnreadable, offsets.NoValue, r.Time
 	}
+}
+
+// usual reads a commit's value in the two forms in which brokers have written nearly all of them since 2.1: v3, and v4 with a short note
+// and nothing behind it but the topic's id. It reports false for any other, and for what makes no sense.
+func (d *Decoder) usual(t *topic, value []byte, r *offsets.LogRecord) bool {
+	const head = 2 + 8 + 4 // version, offset, leader epoch
+	if len(value) < head+2 || value[0] != 0 {
+		return false
+	}
+	var note, behind int // where they begin
+	switch value[1] {
+	case 3:
+		note = head + 2
+		behind = note + int(int16(binary.BigEndian.Uint16(value[head:])))
+	case 4:
+		note = head + 1
+		behind = note + int(int8(value[head])) - 1
+	}
+	if note == 0 || behind < note || len(value) < behind+8 {
+		return false
+	}
+	var id string
+	switch tags := value[behind+8:]; {
+	case len(tags) == 0 && value[1] == 3, len(tags) == 1 && tags[0] == 0 && value[1] == 4:
+	case len(tags) == 3+len(t.id) && tags[0] == 1 && tags[1] == 0 && int(tags[2]) == len(t.id) && value[1] == 4:
+		id = t.idText([16]byte(tags[3:]))
+	default:
+		return false
+	}
+	offset := int64(binary.BigEndian.Uint64(value[2:]))
+	if offset < 0 {
+		return false
+	}
+	r.Value.Offset, r.Value.Epoch = offset, max(int32(binary.BigEndian.Uint32(value[10:])), offsets.None)
+	r.Value.Metadata, r.Value.TopicID = d.keep(value[note:behind]), id
+	r.Committed = int64(binary.BigEndian.Uint64(value[behind:]))
 	return true
 }
 
@@ -219,12 +278,42 @@ func (d *Decoder) member(k fields, value []byte, kind offsets.GroupType, r *offs
 	return true
 }
 
-// name keeps a topic's name once.
-func (d *Decoder) name(b []byte) string {
-	if s, ok := d.names[string(b)]; ok {
-		return s
+// find finds what is kept of a commit's key, of which k is what follows the group's name; nil if it names no partition.
+func (d *Decoder) find(key []byte, k fields) *commitKey {
+	c := d.keys[string(key)]
+	if c == nil {
+		name := k.take(int(k.int16()))
+		partition := k.int32()
+		if k.bad || len(name) == 0 {
+			return nil
+		}
+		t := d.topics[string(name)]
+		if t == nil {
+			t = &topic{name: string(name)}
+			d.topics[t.name] = t
+		}
+		c = &commitKey{raw: string(key), key: offsets.Key{Topic: t.name, Partition: partition}, topic: t}
+		d.keys[c.raw] = c
 	}
-	s := string(b)
-	d.names[s] = s
-	return s
+	d.last.next, d.last = c, c
+	return c
+}
+
+// keep keeps a note as long as it stays the same.
+func (d *Decoder) keep(note []byte) string {
+	if string(note) != d.note {
+		d.note = string(note)
+	}
+	return d.note
+}
+
+// idText prints the topic's id, "" if it is zero: then there is none.
+func (t *topic) idText(id [16]byte) string {
+	if id != t.id {
+		t.id, t.text = id, printID(id[:])
+		if id == [16]byte{} {
+			t.text = ""
+		}
+	}
+	return t.text
 }

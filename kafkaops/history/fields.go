@@ -48,6 +48,11 @@ func (f *fields) int64() int64 {
 }
 
 func (f *fields) varint() uint64 {
+	if len(f.b) > 0 && f.b[0] < 0x80 {
+		n := f.b[0]
+		f.b = f.b[1:]
+		return uint64(n)
+	}
 	n, size := binary.Uvarint(f.b)
 	if f.bad || size <= 0 {
 		f.bad, f.b = true, nil
@@ -68,11 +73,14 @@ func (f *fields) compact() int {
 }
 
 // string reads a string; null is "".
-func (f *fields) string() string {
+func (f *fields) string() string { return string(f.text()) }
+
+// text reads a string as the bytes that it is.
+func (f *fields) text() []byte {
 	if f.flexible {
-		return string(f.take(f.compact()))
+		return f.take(f.compact())
 	}
-	return string(f.take(int(f.int16())))
+	return f.take(int(f.int16()))
 }
 
 // bytes reads bytes that nobody wants.

@@ -3,6 +3,7 @@ package offsets
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +13,13 @@ import (
 // transactions; so a long log takes no more memory than a short one with the same events.
 type Historian struct {
 	policy HistoryPolicy
+	since  int64 // HistoryPolicy.Since in milliseconds, as times of the log are; MinInt64 for no bound
+	until  int64 // MaxInt64 for no bound
+	at     int64 // MinInt64 if it is not asked for
 	out    History
 	places map[Key]*place
-	open   map[int64][]pending // by producer
+	last   *place                // of the last record of a partition
+	open   map[int64][]LogRecord // commits by producer
 	who    attendance
 
 	clock  int64 // the largest time of a commit so far, None before the first
@@ -31,11 +36,25 @@ func NewHistorian(p HistoryPolicy) *Historian {
 	if p.Takes == nil {
 		p.Takes = func(Key) bool { return true }
 	}
-	return &Historian{policy: p, places: map[Key]*place{}, open: map[int64][]pending{}, who: newAttendance(), clock: None, latest: None, batch: None}
+	h := &Historian{policy: p, places: map[Key]*place{}, last: &place{}, open: map[int64][]LogRecord{}, who: newAttendance(), clock: None, latest: None, batch: None}
+	h.since, h.until, h.at = math.MinInt64, math.MaxInt64, math.MinInt64
+	if !p.Since.IsZero() {
+		h.since = p.Since.Add(time.Millisecond - 1).UnixMilli() // the first that is not before it
+	}
+	if !p.Until.IsZero() {
+		h.until = p.Until.UnixMilli()
+	}
+	if !p.At.IsZero() {
+		h.at = p.At.UnixMilli()
+	}
+	return h
 }
 
 // place is the last that is known of a partition.
 type place struct {
+	key    Key
+	next   *place // whose record came behind the one before the last
+	asked  bool   // HistoryPolicy.Takes it
 	value  Value
 	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
 	at     int64    // when it took effect
@@ -43,15 +62,6 @@ type place struct {
 	run    int      // index of the event that sums up a run that may go on; None
 	was    Was
 	later  bool // something younger than HistoryPolicy.At was seen
-}
-
-// pending is a commit that has not taken effect yet.
-type pending struct {
-	key       Key
-	value     Value
-	committed int64
-	record    int64
-	strange   bool // its form is not known
 }
 
 // Add takes the next record of the group, or the next marker of any transaction, in the order of the log.
@@ -96,15 +106,14 @@ func (h *Historian) commit(r *LogRecord) {
 		h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
 	}
 	h.clock = max(h.clock, r.Committed)
-	p := pending{r.Key, r.Value, r.Committed, r.Offset, r.Kind == LogUnreadable}
-	if p.strange {
+	if r.Kind == LogUnreadable {
 		h.out.Strange++
 	}
 	if r.Producer != None {
-		h.open[r.Producer] = append(h.open[r.Producer], p)
+		h.open[r.Producer] = append(h.open[r.Producer], *r)
 		return
 	}
-	h.take(&p, r.Committed, None, r.Whole)
+	h.take(r, r.Committed, r.Whole)
 }
 
 // marker ends a transaction: now its commits take effect, if at all.
@@ -113,13 +122,13 @@ func (h *Historian) marker(r *LogRecord) {
 	delete(h.open, r.Producer)
 	for i := range all {
 		p := &all[i]
-		c := h.places[p.key]
-		overtaken := c != nil && c.record > p.record
+		c := h.places[p.Key]
+		overtaken := c != nil && c.record > p.Offset
 		if r.Commit && !overtaken {
-			h.take(p, r.Time, r.Producer, r.Whole)
+			h.take(p, r.Time, r.Whole)
 			continue
 		}
-		e := p.event(r.Time, r.Producer)
+		e := p.event(r.Time)
 		e.What = TxnAborted
 		if r.Commit {
 			e.What = TxnOvertaken
@@ -140,15 +149,15 @@ func (c *place) stands(e *HistoryEvent) {
 func between(from, to int64) time.Duration { return time.Duration(max(to-from, 0)) * time.Millisecond }
 
 // event is what a commit says by itself.
-func (p *pending) event(at, producer int64) HistoryEvent {
+func (r *LogRecord) event(at int64) HistoryEvent {
 	e := HistoryEvent{
-		Time: time.UnixMilli(at), Key: p.key, From: None, To: p.value.Offset, Held: None, Producer: producer, Note: p.value.Metadata,
-		Epoch: p.value.Epoch, Idle: None, Commits: 1, Request: p.committed,
+		Time: time.UnixMilli(at), Key: r.Key, From: None, To: r.Value.Offset, Held: None, Producer: r.Producer, Note: r.Value.Metadata,
+		Epoch: r.Value.Epoch, Idle: None, Commits: 1, Request: r.Committed,
 	}
-	if producer != None {
+	if r.Producer != None {
 		e.By = ATransaction
 	}
-	if p.strange {
+	if r.Kind == LogUnreadable {
 		e.To, e.Epoch = None, None
 	}
 	return e
@@ -163,66 +172,71 @@ type move struct {
 }
 
 // take lets a commit take effect.
-func (h *Historian) take(p *pending, at, producer int64, whole bool) {
-	c := h.place(p.key, at, whole)
-	m := move{what: c.happening(p, whole), by: ATransaction, again: c.state == WasRemoved}
-	if producer == None {
+func (h *Historian) take(r *LogRecord, at int64, whole bool) {
+	c := h.place(r.Key, at, whole)
+	m := move{what: c.happening(r, whole), by: ATransaction, again: c.state == WasRemoved}
+	if r.Producer == None {
 		m.by = h.who.author(whole)
 	}
 	if m.what == WentForward {
-		m.step = p.value.Offset - c.value.Offset
+		m.step = r.Value.Offset - c.value.Offset
 	}
-	if h.policy.Takes(p.key) {
+	if c.asked {
 		h.out.Commits++
-		h.weigh(c, p, m, at, producer)
+		h.weigh(c, r, m, at)
 	}
-	c.value, c.at, c.record, c.state = p.value, at, p.record, WasCommitted
-	if p.strange {
+	c.value, c.at, c.record, c.state = r.Value, at, r.Offset, WasCommitted
+	if r.Kind == LogUnreadable {
 		c.state = WasUnreadable
 	}
 	h.latest = at
-	c.remember(h.policy.At, m.by)
+	c.remember(h.at, m.by)
 }
 
-// place finds the place of a partition, of which a record is there now.
+// place finds the place of a partition, of which a record is there now. A group commits its partitions in the same order again and again:
+// the one that followed the last time is tried first.
 func (h *Historian) place(k Key, at int64, whole bool) *place {
-	c := h.places[k]
-	if c == nil {
-		c = &place{run: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
-		if whole {
-			c.was.State = WasNever
+	c := h.last.next
+	if c == nil || c.key != k {
+		if c = h.places[k]; c == nil {
+			c = &place{key: k, asked: h.policy.Takes(k), run: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
+			if whole {
+				c.was.State = WasNever
+			}
+			h.places[k] = c
 		}
-		h.places[k] = c
+		h.last.next = c
 	}
+	h.last = c
 	return c
 }
 
 // happening says what a commit is beside what stands.
-func (c *place) happening(p *pending, whole bool) Happening {
+func (c *place) happening(r *LogRecord, whole bool) Happening {
 	switch {
-	case p.strange:
+	case r.Kind == LogUnreadable:
 		return UnknownForm
 	case c.state == WasRemoved, c.state == WasUnknown && whole:
 		return NewCommit
 	case c.state != WasCommitted:
 		return FirstKnown
-	case c.value.TopicID != "" && p.value.TopicID != "" && c.value.TopicID != p.value.TopicID:
+	case c.value.TopicID != r.Value.TopicID && c.value.TopicID != "" && r.Value.TopicID != "":
 		return OtherTopic
-	case p.value.Offset < c.value.Offset:
+	case r.Value.Offset < c.value.Offset:
 		return WentBack
-	case p.value.Offset > c.value.Offset:
+	case r.Value.Offset > c.value.Offset:
 		return WentForward
 	}
 	return StayedSame
 }
 
 // remember keeps what was in force at a point in time: the last that is not younger.
-func (c *place) remember(at time.Time, by Author) {
-	if at.IsZero() {
+func (c *place) remember(at int64, by Author) {
+	if at == math.MinInt64 {
 		return
 	}
 	w := &c.was
-	if c.at <= at.UnixMilli() {
+	if c.at <= at {
 		*w = Was{State: c.state, Value: c.value, Time: time.UnixMilli(c.at), NextTo: None, Reached: None, Pending: None, Disorder: c.later}
 		return
 	}
@@ -233,7 +247,7 @@ func (c *place) remember(at time.Time, by Author) {
 			w.NextTo = c.value.Offset
 		}
 	}
-	if by == AMember {
+	if by == AMember || by == ATransaction {
 		w.Members++
 		w.Reached = max(w.Reached, c.value.Offset)
 	}
@@ -258,7 +272,7 @@ func (h *Historian) matters(m move) bool {
 func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step > h.policy.Skip }
 
 // weigh shows a commit, or counts it. Most are counted, and nothing is made of them.
-func (h *Historian) weigh(c *place, p *pending, m move, at, producer int64) {
+func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	run := c.run
 	c.run = None
 	if !h.policy.All && !h.matters(m) {
@@ -270,16 +284,16 @@ func (h *Historian) weigh(c *place, p *pending, m move, at, producer int64) {
 	}
 	// The work of a job that assigns its partitions: thousands of steps, and nothing else.
 	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m)
-	if now := time.UnixMilli(at); runs && run != None && h.within(now) {
+	if runs && run != None && h.within(at) {
 		r := &h.out.Events[run]
 		r.Largest = max(r.Largest, r.To-r.From, m.step)
-		r.To, r.Ended = p.value.Offset, now
+		r.To, r.Ended = p.Value.Offset, time.UnixMilli(at)
 		r.Commits++
 		h.out.Shown++
 		c.run = run
 		return
 	}
-	e := p.event(at, producer)
+	e := p.event(at)
 	e.What, e.By = m.what, m.by
 	c.stands(&e)
 	if i := h.show(e); runs {
@@ -301,10 +315,7 @@ func (h *Historian) pass(m move) {
 }
 
 // within reports whether a time is within the bounds.
-func (h *Historian) within(t time.Time) bool {
-	p := &h.policy
-	return (p.Since.IsZero() || !t.Before(p.Since)) && (p.Until.IsZero() || !t.After(p.Until))
-}
+func (h *Historian) within(at int64) bool { return h.since <= at && at <= h.until }
 
 // show keeps an event, behind the last change of who is in the group if it needs that, and returns its index; None if it is not
 // asked for.
@@ -312,7 +323,7 @@ func (h *Historian) show(e HistoryEvent) int {
 	switch {
 	case !e.OfGroup() && !h.policy.Takes(e.Key):
 		return None
-	case !h.within(e.Time):
+	case !h.within(e.Time.UnixMilli()):
 		h.out.Outside++
 		return None
 	}
@@ -351,7 +362,7 @@ func (h *Historian) remove(r *LogRecord) {
 	}
 	c.stands(&e)
 	c.value, c.state, c.at, c.record, c.run = NoValue, WasRemoved, r.Time, r.Offset, None
-	c.remember(h.policy.At, TheBroker)
+	c.remember(h.at, TheBroker)
 	if i := h.show(e); i != None {
 		h.removed = append(h.removed, i)
 	}
@@ -398,26 +409,26 @@ func (h *Historian) End(complete Complete) History {
 	h.endBatch()
 	var left []HistoryEvent
 	for producer, all := range h.open {
-		for _, p := range all {
-			e := p.event(p.committed, producer)
+		for i := range all {
+			e := all[i].event(all[i].Committed)
 			e.What = TxnPending
-			if c := h.places[p.key]; c != nil {
+			if c := h.places[e.Key]; c != nil {
 				c.stands(&e)
 				c.was.Pending = producer
 			}
 			left = append(left, e)
 		}
 	}
-	slices.SortFunc(left, func(a, b HistoryEvent) int {
+	slices.SortStableFunc(left, func(a, b HistoryEvent) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Producer, b.Producer), a.Key.Compare(b.Key))
 	})
 	for _, e := range left {
 		h.show(e)
 	}
 	byRequest(h.out.Events)
-	h.out.Topics = map[string]int{}
-	for k := range h.places {
-		h.out.Topics[k.Topic]++
+	h.out.Topics = map[string][]int32{}
+	for _, k := range slices.SortedFunc(maps.Keys(h.places), Key.Compare) {
+		h.out.Topics[k.Topic] = append(h.out.Topics[k.Topic], k.Partition)
 	}
 	if !h.policy.At.IsZero() {
 		h.out.Was = make(map[Key]Was, len(h.places))
@@ -433,14 +444,17 @@ func (h *Historian) End(complete Complete) History {
 // is another request's.
 func byRequest(events []HistoryEvent) {
 	for from := 0; from < len(events); {
-		seen, to := map[Key]bool{}, from
-		for to < len(events) {
-			e, first := &events[to], &events[from]
-			if to > from && (e.OfGroup() || first.OfGroup() || e.Request != first.Request || !e.Time.Equal(first.Time) || seen[e.Key]) {
+		first, to := &events[from], from+1
+		var seen map[Key]bool // most requests in a long list are about one partition
+		for ; to < len(events) && !first.OfGroup(); to++ {
+			e := &events[to]
+			if e.OfGroup() || e.Request != first.Request || !e.Time.Equal(first.Time) || e.Key == first.Key || seen[e.Key] {
 				break
 			}
+			if seen == nil {
+				seen = map[Key]bool{}
+			}
 			seen[e.Key] = true
-			to++
 		}
 		slices.SortStableFunc(events[from:to], func(a, b HistoryEvent) int {
 			return cmp.Or(cmp.Compare(a.What, b.What), a.Key.Compare(b.Key))
