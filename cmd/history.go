@@ -84,9 +84,13 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 		if !c.Flags().Changed(strings.TrimPrefix(bound.flag, "--")) {
 			continue
 		}
-		at, err := parsePast(bound.text, g.env.Now())
-		if err != nil {
+		now := g.env.Now()
+		at, err := parsePast(bound.text, now)
+		switch {
+		case err != nil:
 			return usage(bound.flag+" "+err.Error(), "")
+		case at.Sub(now) > 24*time.Hour:
+			return usage(fmt.Sprintf("%s %s is more than a day ahead", bound.flag, sayInstant(at)), "leave it out")
 		}
 		*bound.at = at
 	}
@@ -111,9 +115,12 @@ func runHistory(ctx context.Context, g *global, o *historyOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := g.unrecorded(ctx, &o.scope, p); err != nil {
+		return err
+	}
 	view := output.History{
 		Origin: g.session.origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
-		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(g),
+		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(ctx, g),
 	}
 	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
 		return err
@@ -130,6 +137,9 @@ type past struct {
 	retention time.Duration // of commits, 0 if not known
 }
 
+// pastMemory is how much is held of what was fetched: one piece is read while the next ones come.
+const pastMemory = 12 << 20
+
 // muchRead is more than a log that is compacted can have: a segment and little else.
 const muchRead = 1_000_000_000
 
@@ -140,21 +150,17 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 	if err := cmp.Or(interrupt.Err(), err); err != nil {
 		return p, err
 	}
-	var h *offsets.Historian
-	shown, stop := g.pastProgress(p.log)
-	p.read, err = g.session.cluster.ReadPast(interrupt, p.log, kafkaops.PastReading{
-		Progress: shown, Options: records.Options{Log: g.log()},
-		Begin: func() func(*offsets.LogRecord) {
-			h = offsets.NewHistorian(policy)
-			return h.Add
-		},
-	})
-	stop()
-	if err != nil {
-		return p, noPast(err)
+	for again := false; ; again = true {
+		if err := g.readPast(interrupt, policy, &p); err != nil {
+			return p, err
+		}
+		if p.Records > 0 || commits == 0 || again {
+			break
+		}
+		if p.log, err = g.session.cluster.Past(interrupt, group); err != nil { // were they made after the log was measured?
+			return p, noPast(err)
+		}
 	}
-	p.History = h.End(p.read.Complete)
-	p.Strange += p.read.Strange
 	if p.Records == 0 {
 		if err := p.nothing(commits); err != nil {
 			return p, err
@@ -162,6 +168,26 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 	}
 	p.lookUp(interrupt, g)
 	return p, nil
+}
+
+// readPast reads the log, and makes a history of it.
+func (g *global) readPast(interrupt context.Context, policy offsets.HistoryPolicy, p *past) (err error) {
+	var h *offsets.Historian
+	shown, stop := g.pastProgress(p.log)
+	p.read, err = g.session.cluster.ReadPast(interrupt, p.log, kafkaops.PastReading{
+		Progress: shown, Options: records.Options{Memory: pastMemory, Log: g.log()},
+		Begin: func() func(*offsets.LogRecord) {
+			h = offsets.NewHistorian(policy)
+			return h.Add
+		},
+	})
+	stop()
+	if err != nil {
+		return noPast(err)
+	}
+	p.History = h.End(p.read.Complete)
+	p.Strange += p.read.Strange
+	return nil
 }
 
 // beforePast finds the log and the group, and says what cannot be told. It returns how many commits the group has now.
@@ -189,8 +215,14 @@ func (g *global) beforePast(interrupt context.Context, group string, p *past) (c
 // noPast is the error of a cluster that does not tell of the past.
 func noPast(err error) error {
 	var no *kafkaops.NoPastError
-	if errors.As(err, &no) {
+	var damaged *records.DamagedError
+	switch {
+	case errors.As(err, &no) && no.Away:
+		return &problem{code: exitUnreachable, text: no.Error(), hint: "run it again when the broker is back"}
+	case errors.As(err, &no):
 		return &problem{code: exitRefused, text: no.Error()}
+	case errors.As(err, &damaged):
+		return &problem{code: exitPartly, text: err.Error() + "; nothing of the history is shown", hint: "another replica may have it whole: let that lead the partition"}
 	}
 	return err
 }
@@ -233,9 +265,13 @@ func (p *past) doubts() error {
 	return errors.Join(errs...)
 }
 
-// undo is the command that brings back what stood before the last move that somebody may regret, "" if there is none.
-func (p *past) undo(g *global) string {
+// undo is the command that brings back what stood before the last move that somebody may regret, "" if there is none, or if the topics
+// are gone.
+func (p *past) undo(interrupt context.Context, g *global) string {
 	at, selections := p.Undo()
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
+	defer cancel()
+	selections = g.there(ctx, selections)
 	if len(selections) == 0 {
 		return ""
 	}
@@ -248,6 +284,61 @@ func (p *past) undo(g *global) string {
 		words = append(words, "--create")
 	}
 	return "to return to before " + offsets.Clock(at) + ": " + g.typed(words...)
+}
+
+// unrecorded refuses topics and partitions that were named, but that neither the log nor the cluster knows.
+func (g *global) unrecorded(interrupt context.Context, sc *scope, p past) error {
+	var missing []offsets.Key
+	for _, s := range sc.selections {
+		for _, n := range s.Partitions {
+			if _, recorded := slices.BinarySearch(p.Topics[s.Topic], n); !recorded {
+				missing = append(missing, offsets.Key{Topic: s.Topic, Partition: n})
+			}
+		}
+		if len(s.Partitions)+len(p.Topics[s.Topic]) == 0 {
+			missing = append(missing, offsets.Key{Topic: s.Topic})
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
+	defer cancel()
+	known, err := g.session.cluster.Ranges(ctx, sc.topicNames(), false)
+	if err != nil {
+		return cmp.Or(interrupt.Err(), err)
+	}
+	var unknown []string
+	for _, k := range missing {
+		switch known.Range(k).State {
+		case offsets.TopicGone:
+			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", k.Topic))
+		case offsets.PartitionGone:
+			unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", k.Partition, k.Topic))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &problem{code: exitFailed, text: list(slices.Compact(unknown), 3) + ", and there is no record of it", hint: g.typed("describe", "-g", p.group.ID) + " shows the group's topics"}
+}
+
+// there leaves out topics that the cluster no longer has. Where it does not say, they stay.
+func (g *global) there(ctx context.Context, selections []offsets.Selection) (left []offsets.Selection) {
+	var topics []string
+	for _, s := range selections {
+		topics = append(topics, s.Topic)
+	}
+	if len(topics) == 0 {
+		return nil
+	}
+	known, err := g.session.cluster.Ranges(ctx, topics, false)
+	for _, s := range selections {
+		if err != nil || !known.Topics[s.Topic].Gone {
+			left = append(left, s)
+		}
+	}
+	return left
 }
 
 // pastProgress shows on stderr how far a long reading is: a line that changes on a terminal, else one every ten seconds.

@@ -141,7 +141,7 @@ func TestResetToCommitAt(t *testing.T) {
 		t.Parallel()
 		w, _ := moved(t)
 		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(1.5), "--execute").exits(0).
-			prints("3 of 3 verified", "members committed 3 times since then, in 3 partitions: what they processed is read again")
+			prints("3 of 3 verified", "members, or transactions, committed 3 times since then, in 3 partitions: what they processed is read again")
 		same(t, "committed", w.committed("billing", "orders"), "0=100 1=100 2=100")
 	})
 	t.Run("a time without zone, and in another", func(t *testing.T) {
@@ -225,6 +225,8 @@ func TestResetToCommitAt(t *testing.T) {
 			{"-g", "billing", "--skip", "-1"},
 			{"-g", "billing", "--since", "x"},
 			{"-g", "billing", "--since", "1h", "--until", "2h"},
+			{"-g", "billing", "--since", "2031-12-01T12:00:01Z"},
+			{"-g", "billing", "--until", "2131-11-29"},
 			{"-g", "billing", "-o", "yaml"},
 			{"-g", "billing", "--until", ""},
 			{"billing"},
@@ -272,10 +274,52 @@ func TestHistoryIsNotTold(t *testing.T) {
 		w.topic("orders", [2]int64{0, 100}).commit("billing", "orders", 10)
 		quiet(t, w.run("history", "-g", "billing").exits(4).says("this cluster places groups otherwise"))
 	})
+	t.Run("no leader", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.b.NoLeader("__consumer_offsets", history.Partition("billing", 3))
+		quiet(t, w.run("history", "-g", "billing").exits(5).says("partition ", " of topic __consumer_offsets: no leader"))
+	})
+	t.Run("an answer without the partition", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.b.Rewrite(kmsg.Metadata.Int16(), func(_ int32, r kmsg.Response) bool {
+			for i, t := range r.(*kmsg.MetadataResponse).Topics {
+				if t.Topic != nil && *t.Topic == "__consumer_offsets" {
+					r.(*kmsg.MetadataResponse).Topics[i].Partitions = nil
+				}
+			}
+			return true
+		})
+		quiet(t, w.run("history", "-g", "billing").exits(5).says("partition 0 of topic __consumer_offsets: the cluster did not name this partition"))
+	})
+	t.Run("a damaged batch", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.b.Rewrite(kmsg.Fetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			b := r.(*kmsg.FetchResponse).Topics[0].Partitions[0].RecordBatches
+			b[len(b)-1] ^= 1
+			return true
+		})
+		r := w.run("history", "-g", "billing").exits(3).says("its checksum (CRC) does not match; nothing of the history is shown", "hint: another replica may have it whole")
+		quiet(t, r)
+		quiet(t, w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", "2031-11-29T09:00:00Z", "-q", "--execute").exits(3).says("its checksum (CRC) does not match"))
+		same(t, "writes", w.writes(), 0)
+	})
 	t.Run("no such group", func(t *testing.T) {
 		t.Parallel()
 		w, _ := past(t)
 		quiet(t, w.run("history", "-g", "billing").exits(1).says(`group "billing" is not known to the cluster`))
+	})
+	t.Run("no such topic", func(t *testing.T) {
+		t.Parallel()
+		w, _ := moved(t)
+		w.topic("payments", [2]int64{0, 100})
+		quiet(t, w.run("history", "-g", "billing", "-t", "orders", "-t", "order").exits(1).says(`topic "order" does not exist, and there is no record of it`, "describe -g billing shows the group's topics"))
+		quiet(t, w.run("history", "-g", "billing", "-t", "orders:2,3,7").exits(1).says(`partition 3 of topic "orders" does not exist; partition 7 of topic "orders" does not exist, and`))
+		w.run("history", "-g", "billing", "-t", "payments").exits(0).prints("0 of 0 commits shown")
+		w.hide("orders", 0)
+		w.run("history", "-g", "billing", "-t", "orders:2").exits(0).prints("  forward  ")
 	})
 	t.Run("nothing of the group", func(t *testing.T) {
 		t.Parallel()
@@ -290,6 +334,15 @@ func TestHistoryIsNotTold(t *testing.T) {
 			t.Errorf("got %+v", doc)
 		}
 	})
+	t.Run("the topic was deleted", func(t *testing.T) {
+		t.Parallel()
+		w, log := past(t)
+		w.topic("orders", [2]int64{0, 100})
+		log.Batch(after(0), entry(0, 5), kafkatest.OffsetCommit("billing", "payments", 0, 7, "")).
+			Batch(after(1), entry(0, 4), kafkatest.OffsetTombstone("billing", "payments", 0))
+		w.run("history", "-g", "billing").exits(0).prints("  deleted  ", "hint: to return to before 2031-11-29 09:00:01.000Z: gtoffset reset -g billing -t orders --to-commit-at")
+		w.run("history", "-g", "billing", "-t", "payments").exits(0).prints("  deleted  ").never("hint:")
+	})
 	t.Run("the group was deleted", func(t *testing.T) {
 		t.Parallel()
 		w, log := past(t)
@@ -300,6 +353,19 @@ func TestHistoryIsNotTold(t *testing.T) {
 		w.run(append([]string{"reset", "--execute"}, strings.Fields(line)...)...).exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=5")
 	})
+}
+
+// The first commit of a group may come between the measuring of the log and the look at the group.
+func TestHistoryOfTheFirstCommit(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	w.topic("orders", [2]int64{0, 100}).commit("billing", "orders", 10)
+	var once sync.Once
+	w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(int32, kmsg.Response) bool {
+		once.Do(func() { log.Batch(after(0), entry(0, 10)) })
+		return true
+	})
+	w.run("history", "-g", "billing").exits(0).prints("1 of 1 commit shown")
 }
 
 // What others wrote into names and notes does not reach the terminal as it is.
@@ -390,6 +456,24 @@ func TestHistoryShowsProgress(t *testing.T) {
 	if strings.Contains(out.String(), "__consumer_offsets 1 read") {
 		t.Errorf("progress on stdout: %s", out.String())
 	}
+}
+
+// A broker that goes away in the middle is waited for, and the reading goes on where it was.
+func TestHistoryOutlivesABroker(t *testing.T) {
+	t.Parallel()
+	w, log := moved(t)
+	log.Portions(1)
+	want := w.run("history", "-g", "billing", "-o", "csv").exits(0).out
+	var once sync.Once
+	log.OnFetch(func(n int, _ int64) {
+		once.Do(func() {
+			w.b.Kill(0)
+			if err := w.b.Revive(0); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	same(t, "history", w.run("history", "-g", "billing", "-o", "csv").exits(0).out, want)
 }
 
 func TestHistoryIsInterrupted(t *testing.T) {

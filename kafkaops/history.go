@@ -29,6 +29,7 @@ type PastLog struct {
 type NoPastError struct {
 	Denied bool   // a right is missing
 	Absent bool   // there is no such topic
+	Away   bool   // nobody answers for it
 	Reason string // in words
 }
 
@@ -48,24 +49,30 @@ func (c *Cluster) Past(ctx context.Context, group string) (PastLog, error) {
 	t := m.topics[wire.OffsetsTopic]
 	switch {
 	case t.Gone:
-		return log, &NoPastError{Absent: true, Reason: "the cluster has no topic " + wire.OffsetsTopic + ": it keeps commits elsewhere, as some managed services do, or nothing was ever committed"}
+		return log, absent()
 	case t.Trouble != nil && t.Trouble.Denied:
 		return log, denied("DESCRIBE")
 	case t.Trouble != nil:
-		return log, &NoPastError{Reason: "topic " + wire.OffsetsTopic + ": " + t.Trouble.Reason}
+		return log, &NoPastError{Away: true, Reason: "topic " + wire.OffsetsTopic + ": " + t.Trouble.Reason}
 	}
 	log.Partitions = int32(len(m.ranges[wire.OffsetsTopic]))
 	log.Partition = history.Partition(group, log.Partitions)
 	m.measure(ctx, []offsets.Key{{Topic: wire.OffsetsTopic, Partition: log.Partition}})
-	r := m.ranges[wire.OffsetsTopic][log.Partition]
+	r := m.of(offsets.Key{Topic: wire.OffsetsTopic, Partition: log.Partition})
 	switch {
+	case r.Gone():
+		return log, absent()
 	case r.Denied:
 		return log, denied("DESCRIBE")
 	case !r.Known():
-		return log, fmt.Errorf("partition %d of topic %s: %s", log.Partition, wire.OffsetsTopic, r.Reason)
+		return log, &NoPastError{Away: true, Reason: fmt.Sprintf("partition %d of topic %s: %s", log.Partition, wire.OffsetsTopic, r.Reason)}
 	}
 	log.Earliest, log.End = r.Earliest, r.End
 	return log, nil
+}
+
+func absent() *NoPastError {
+	return &NoPastError{Absent: true, Reason: "the cluster has no topic " + wire.OffsetsTopic + ": it keeps commits elsewhere, as some managed services do, or nothing was ever committed"}
 }
 
 func denied(right string) *NoPastError {

@@ -93,13 +93,17 @@ func (m *measuring) some(ctx context.Context, keys []offsets.Key) (map[offsets.K
 	m.measure(ctx, keys)
 	all := make(map[offsets.Key]offsets.Range, len(keys))
 	for _, k := range keys {
-		if rs := m.ranges[k.Topic]; int(k.Partition) < len(rs) {
-			all[k] = rs[k.Partition]
-			continue
-		}
-		all[k] = m.topics[k.Topic].Range(k.Partition)
+		all[k] = m.of(k)
 	}
 	return all, nil
+}
+
+// of is what was measured of a partition.
+func (m *measuring) of(k offsets.Key) offsets.Range {
+	if rs := m.ranges[k.Topic]; int(k.Partition) < len(rs) {
+		return rs[k.Partition]
+	}
+	return m.topics[k.Topic].Range(k.Partition)
 }
 
 // measuring is one run of Ranges or Remeasure.

@@ -117,9 +117,9 @@ func (e *HistoryEvent) Change() (n int64, moved bool) {
 type History struct {
 	Events   []HistoryEvent // in the order of the log
 	Complete Complete
-	Gone     bool           // the group itself was removed, and nothing came after
-	Topics   map[string]int // of how many partitions of each topic there is a record
-	Was      map[Key]Was    // what was in force at HistoryPolicy.At; a partition that is not in it left no record
+	Gone     bool               // the group itself was removed, and nothing came after
+	Topics   map[string][]int32 // the partitions of each topic of which there is a record, sorted
+	Was      map[Key]Was        // what was in force at HistoryPolicy.At; a partition that is not in it left no record
 
 	Records int64 // of the group
 	Commits int64 // of the partitions asked about, that took effect
@@ -164,7 +164,7 @@ type Was struct {
 	Next   time.Time // when it changed afterwards; zero: it did not
 	NextTo int64     // to what; None if it was removed
 
-	Members  int   // commits by members after it
+	Members  int   // commits by members, and within transactions, after it
 	Reached  int64 // the largest of these; None if there are none
 	Pending  int64 // producer of an open transaction that may change it; None if there is none
 	Disorder bool  // times are not in order around it

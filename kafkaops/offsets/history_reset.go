@@ -97,7 +97,7 @@ func (p Past) notes(g Group) []string {
 	}
 	if members > 0 {
 		w := p.of(*reached)
-		notes = append(notes, fmt.Sprintf("members committed %s since then, in %s: what they processed is read again, the most in %s, which they took from %d to %d",
+		notes = append(notes, fmt.Sprintf("members, or transactions, committed %s since then, in %s: what they processed is read again, the most in %s, which they took from %d to %d",
 			Plural(members, "time"), Plural(partitions, "partition"), *reached, w.Value.Offset, w.Reached))
 	}
 	if disorder > 0 {

@@ -314,7 +314,7 @@ func TestWas(t *testing.T) {
 		},
 		{
 			"a transaction counts from its end", new(tape).put(1, committed(0, 1)).put(5, within(7, committed(0, 10))).put(8, ended(7, true)), 6,
-			Was{State: WasCommitted, Value: Value{Offset: 1, Epoch: None}, Time: time.Unix(1, 0), Next: time.Unix(8, 0), NextTo: 10, Reached: None, Pending: None},
+			Was{State: WasCommitted, Value: Value{Offset: 1, Epoch: None}, Time: time.Unix(1, 0), Next: time.Unix(8, 0), NextTo: 10, Members: 1, Reached: 10, Pending: None},
 		},
 		{
 			"an aborted one never", new(tape).put(1, committed(0, 1)).put(5, within(7, committed(0, 10))).put(6, ended(7, false)), 9,

@@ -168,7 +168,7 @@ func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []Selectio
 		s := Selection{Topic: topic, Partitions: byTopic[topic]}
 		slices.Sort(s.Partitions)
 		s.Partitions = slices.Compact(s.Partitions)
-		if len(s.Partitions) == h.Topics[topic] {
+		if len(s.Partitions) == len(h.Topics[topic]) {
 			s.Partitions = nil // all that it ever committed for
 		}
 		all = append(all, s)
