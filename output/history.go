@@ -164,7 +164,10 @@ func happeningTone(e *offsets.HistoryEvent) tone {
 	return toneNone
 }
 
-// partitionsOf lists the partitions of a row, as -t takes them.
+// mostRanges is how many ranges of partitions a row names.
+const mostRanges = 8
+
+// partitionsOf lists the partitions of a row, as -t takes them; of many ranges the first ones.
 func partitionsOf(row []offsets.HistoryEvent) string {
 	s := offsets.Selection{}
 	for i := range row {
@@ -172,7 +175,11 @@ func partitionsOf(row []offsets.HistoryEvent) string {
 	}
 	slices.Sort(s.Partitions)
 	s.Partitions = slices.Compact(s.Partitions)
-	return strings.TrimPrefix(s.String(), ":")
+	all := strings.Split(strings.TrimPrefix(s.String(), ":"), ",")
+	if len(all) > mostRanges {
+		return fmt.Sprintf("%s,… (%s in all)", strings.Join(all[:mostRanges], ","), offsets.Thousands(int64(len(s.Partitions))))
+	}
+	return strings.Join(all, ",")
 }
 
 // spanOf is a number of a row, or the smallest and the largest.

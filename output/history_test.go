@@ -123,6 +123,19 @@ func TestHeld(t *testing.T) {
 	}
 }
 
+// Many partitions that do not follow each other would make all rows as wide; documents name each.
+func TestHistoryPartitions(t *testing.T) {
+	for n, want := range map[int]string{1: "0", 8: "0,2,4,6,8,10,12,14", 9: "0,2,4,6,8,10,12,14,… (9 in all)", 5000: "0,2,4,6,8,10,12,14,… (5,000 in all)"} {
+		row := make([]offsets.HistoryEvent, n)
+		for i := range row {
+			row[i].Key.Partition = int32(2 * i)
+		}
+		if got := partitionsOf(row); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
 // A table of many rows has a row for each request, however many partitions it was about.
 func TestHistoryRowsAreRequests(t *testing.T) {
 	h := offsets.NewHistorian(offsets.HistoryPolicy{Skip: offsets.None})
