@@ -121,6 +121,8 @@ func TestBrokerAway(t *testing.T) {
 				once(s.run("describe", "-b", b, "-g", other.group)).exits(5).says(named)
 				once(s.run("describe", "-b", b)).exits(3).prints(s.group).says("groups may be missing from this list", named)
 				once(s.run("describe", "-b", b, "--all-groups")).exits(3).prints(s.group).says(named)
+				once(s.run("history", "-b", b, "-g", s.group)).exits(0).prints(" new ")
+				once(s.run("history", "-b", b, "-g", other.group)).exits(5).says("of topic __consumer_offsets: ", named)
 
 				// Refused as a whole, whichever side, and worth trying again.
 				for _, side := range []string{"--stored", "--committed"} {
@@ -187,4 +189,5 @@ func TestCoordinatorKilledBeforeWrite(t *testing.T) {
 	same(t, "result", got[0].Result, offsets.Written)
 	// The harness's own client goes on asking the dead one.
 	same(t, "committed", number(s.run("describe", "-g", s.group, "-o", "json").exits(0).describe().row(t, 0).Committed.Offset), "20")
+	same(t, "history", s.history().brief(), "new 0 ->5 by not a member; forward 0 5>20 by not a member")
 }
