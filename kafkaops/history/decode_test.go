@@ -2,7 +2,9 @@ package history_test
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,33 @@ func TestDecodeCommits(t *testing.T) {
 		}
 		if !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("v%d: got  %+v %v\nwant %+v", version, got, ok, want)
+		}
+	}
+}
+
+// What a decoder keeps of records that came before changes nothing of what it reads, in whichever order they come.
+func TestDecodeAgain(t *testing.T) {
+	t.Parallel()
+	var entries []kafkatest.Entry
+	for version := range int16(5) {
+		for i, note := range []string{"", "a note", strings.Repeat("long ", 30)} {
+			for _, topic := range []string{"orders", "payments"} {
+				entries = append(entries, kafkatest.OffsetCommitOf(version, [16]byte{byte(i)}, "billing", topic, int32(version)%2, int64(i), note))
+			}
+		}
+	}
+	entries = append(entries, kafkatest.OffsetTombstone("billing", "orders", 0), kafkatest.OffsetCommit("shipping", "orders", 0, 9, ""),
+		kafkatest.OffsetCommit("billing", "orders", 1, -5, ""), kafkatest.ClassicGroup("billing", 1, "a"))
+	random, d := rand.New(rand.NewPCG(1, 2)), history.NewDecoder("billing")
+	for i := range 5000 {
+		e := entries[random.IntN(len(entries))]
+		if i%7 < 5 { // in order, as requests come
+			e = entries[i%len(entries)]
+		}
+		got, ok := decode(t, d, e)
+		want, wanted := decode(t, history.NewDecoder("billing"), e)
+		if ok != wanted || !reflect.DeepEqual(got, want) {
+			t.Fatalf("record %d: got  %+v %v\nwant %+v %v", i, got, ok, want, wanted)
 		}
 	}
 }
