@@ -184,3 +184,136 @@ func holds(t *testing.T, seed uint64, h offsets.History, truth map[int32][]int64
 		}
 	}
 }
+
+// What was in force at a time is what a coordinator would have said then, or unknown, whatever is compacted before and while the log is
+// read: transactions that end in any way and are overtaken, and removals among the commits.
+func TestCompactionOfTransactions(t *testing.T) {
+	t.Parallel()
+	known, unknown := 0, 0
+	for seed := range uint64(160) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c, _, log := pastOf(t, "billing")
+		l := &coordinated{log: log, open: map[int64][]write{}, last: map[int32]int64{}, told: map[int32][]write{}}
+		for range 200 {
+			l.step(r)
+		}
+		stable := l.stable()
+		if r.IntN(3) > 0 {
+			log.Compact(r.Int64N(stable + 1))
+		}
+		log.Portions(500 + r.IntN(4000))
+		if every := 1 + r.IntN(8); r.IntN(2) == 0 {
+			log.OnFetch(func(k int, _ int64) {
+				if k%every == 0 && k < 100 {
+					log.Compact(r.Int64N(stable + 1))
+				}
+			})
+		}
+		at := int64(r.IntN(200))
+		h, read, err := readPast(t.Context(), c, "billing", offsets.HistoryPolicy{All: true, Skip: offsets.None, At: noon.Add(time.Duration(at) * time.Second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read.Torn {
+			continue
+		}
+		for p := range int32(3) {
+			want := l.at(p, at)
+			w, found := h.Was[offsets.Key{Topic: "orders", Partition: p}]
+			switch {
+			case found && w.State == offsets.WasUnknown, !found && !h.Complete.Whole:
+				unknown++
+				if h.Complete.Whole {
+					t.Fatalf("seed %d, partition %d at %d: unknown, and the log is whole", seed, p, at)
+				}
+				continue
+			case !found || w.State == offsets.WasNever:
+				w.Value.Offset = never
+			case w.State == offsets.WasRemoved:
+				w.Value.Offset = offsets.None
+			}
+			known++
+			if w.Value.Offset != want {
+				t.Fatalf("seed %d, partition %d at %d: got %+v, want %d", seed, p, at, w, want)
+			}
+		}
+	}
+	if known == 0 || unknown == 0 {
+		t.Errorf("%d known and %d unknown: the test proves nothing", known, unknown)
+	}
+}
+
+// never stands for a partition for which nothing was committed yet.
+const never = -2
+
+// coordinated is a log, and what its coordinator made of it.
+type coordinated struct {
+	log  *kafkatest.OffsetsLog
+	now  int64 // seconds
+	open map[int64][]write
+	last map[int32]int64   // where the record lies that is in force
+	told map[int32][]write // what was in force from when on
+}
+
+// write is a commit of a partition: the number, where it lies in the log, and when.
+type write struct {
+	partition    int32
+	value, place int64
+	since        int64
+}
+
+// step lets something happen, one second after what came before.
+func (l *coordinated) step(r *rand.Rand) {
+	at, p, producer := noon.Add(time.Duration(l.now)*time.Second), r.Int32N(3), 7+r.Int64N(2)
+	w := write{p, l.now, l.log.End(), l.now}
+	commit := kafkatest.OffsetCommit("billing", "orders", p, w.value, "")
+	switch kind := r.IntN(10); {
+	case kind < 4:
+		l.log.Batch(at, commit)
+		l.take(w)
+	case kind < 7:
+		l.log.Transaction(at, producer, commit)
+		l.open[producer] = append(l.open[producer], w)
+	case kind < 8:
+		l.log.Batch(at, kafkatest.OffsetTombstone("billing", "orders", p))
+		w.value = offsets.None
+		l.take(w)
+	default:
+		committed := r.IntN(3) > 0
+		l.log.Marker(at, producer, committed)
+		for _, w := range l.open[producer] {
+			if place, known := l.last[w.partition]; committed && (!known || place < w.place) {
+				w.since = l.now
+				l.take(w)
+			}
+		}
+		delete(l.open, producer)
+	}
+	l.now++
+}
+
+func (l *coordinated) take(w write) {
+	l.last[w.partition], l.told[w.partition] = w.place, append(l.told[w.partition], w)
+}
+
+// stable is where the first open transaction begins: the cleaner goes no further.
+func (l *coordinated) stable() int64 {
+	first := l.log.End()
+	for _, all := range l.open {
+		for _, w := range all {
+			first = min(first, w.place)
+		}
+	}
+	return first
+}
+
+// at is the number that was in force at a second.
+func (l *coordinated) at(partition int32, second int64) int64 {
+	value := int64(never)
+	for _, w := range l.told[partition] {
+		if w.since <= second {
+			value = w.value
+		}
+	}
+	return value
+}

@@ -353,7 +353,8 @@ func (h *Historian) flush() {
 // remove takes a commit away.
 func (h *Historian) remove(r *LogRecord) {
 	c := h.place(r.Key, r.Time, r.Whole)
-	if c.state == WasRemoved {
+	if c.state == WasRemoved { // again, for the sake of what is pending
+		c.record = r.Offset
 		return
 	}
 	e := HistoryEvent{

@@ -217,6 +217,13 @@ func TestHistory(t *testing.T) {
 				put(1, classicMembers(1, "a"), committed(0, 3)).put(2, within(7, committed(0, 30))).put(3, removed(0)).put(4, ended(7, true)),
 			"1 members 1; 3 deleted 0 3>none broker 2s; 4 overtaken 0 none>30 transaction",
 		},
+		{
+			"one that is overtaken by a removal of what is removed already",
+			HistoryPolicy{Skip: None},
+			new(tape).
+				put(1, classicMembers(1, "a"), committed(0, 3)).put(2, removed(0)).put(3, within(7, committed(0, 30))).put(4, removed(0)).put(5, ended(7, true)),
+			"1 members 1; 2 deleted 0 3>none broker 1s; 5 overtaken 0 none>30 transaction",
+		},
 		{"one that is open", HistoryPolicy{Skip: None}, new(tape).
 			put(1, classicMembers(1, "a"), committed(0, 3)).put(2, within(7, committed(0, 30))), "2 pending 0 3>30 transaction 1s"},
 		{"another producer's marker ends nothing", HistoryPolicy{Skip: None}, new(tape).
