@@ -276,17 +276,11 @@ func TestCompatibility(t *testing.T) {
 	}
 	text, err := os.ReadFile(compatibilityPage)
 	must(t, err)
-	holdPage(t, compatibilityPage, string(text), compatible.Put(string(text), b.String()))
-}
-
-// holdPage holds a page to what came of this run. GTOFFSET_UPDATE=1 writes it.
-func holdPage(t *testing.T, path, page, fresh string) {
-	t.Helper()
-	switch {
-	case page == fresh:
+	switch fresh := compatible.Put(string(text), b.String()); {
+	case fresh == string(text):
 	case os.Getenv("GTOFFSET_UPDATE") != "":
-		must(t, os.WriteFile(path, []byte(fresh), 0o644))
+		must(t, os.WriteFile(compatibilityPage, []byte(fresh), 0o644))
 	default:
-		t.Errorf("%s is not what came of this run; GTOFFSET_UPDATE=1 writes it:\n%s", path, fresh)
+		t.Errorf("%s is not what came of this run; GTOFFSET_UPDATE=1 writes it:\n%s", compatibilityPage, b.String())
 	}
 }

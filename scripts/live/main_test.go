@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"gtoffset/scripts/live"
-	"gtoffset/scripts/scenes"
 )
 
 // cluster is the three brokers of the current release that all tests share. A test names its topics and groups by name(t, …),
@@ -32,7 +31,6 @@ var secured func() (*live.Secured, error)
 var work string
 
 func TestMain(m *testing.M) {
-	scenes.Program()
 	if step := os.Getenv(envKill); step != "" {
 		os.Exit(killedAt(step))
 	}

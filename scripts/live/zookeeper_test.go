@@ -5,12 +5,10 @@ package live_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"gtoffset/scripts/live"
-	"gtoffset/scripts/scenes"
 )
 
 // startZooKeeper starts a ZooKeeper with a chroot in which Kafka has been, and returns the URL of the store in it.
@@ -75,18 +73,7 @@ func everyCommand(t *testing.T, url string) {
 	sh("GTO describe -g GROUP -s STORE --check").exits(0)
 }
 
-func TestZooKeeperCommands(t *testing.T) {
-	url := startZooKeeper(t)
-	everyCommand(t, url)
-	t.Run("runbook", func(t *testing.T) {
-		const path = "../../docs/runbooks/leaving-zookeeper.md"
-		text, err := os.ReadFile(path)
-		must(t, err)
-		fresh, err := scenes.Fresh(t.Context(), string(text), scenes.At("zookeeper://zk1:2181/kafka", url))
-		must(t, err)
-		holdPage(t, path, string(text), fresh)
-	})
-}
+func TestZooKeeperCommands(t *testing.T) { everyCommand(t, startZooKeeper(t)) }
 
 // What a consumer of old itself has written is read, repaired and exported, and that consumer's own tool reads what was written. While
 // the consumer runs nothing is written: Kafka does not know it, its ZooKeeper does.

@@ -33,6 +33,3 @@ func Pages(root string) ([]string, error) {
 	})
 	return all, err
 }
-
-// Live says that a page is played in a scene that needs a service beside the in-process cluster; scripts/live has it.
-func Live(page string) bool { return pages.Scene(page) == "zookeeper" }

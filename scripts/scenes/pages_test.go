@@ -33,9 +33,6 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if scenes.Live(string(text)) {
-			continue // scripts/live plays it
-		}
 		t.Run(filepath.ToSlash(path), func(t *testing.T) {
 			fresh, err := scenes.Fresh(t.Context(), string(text))
 			if err != nil {

@@ -56,11 +56,6 @@ type Stage struct {
 // Option changes how a scene is set up.
 type Option func(*Stage)
 
-// At names what a page calls shown: a service that the caller has started.
-func At(shown, here string) Option {
-	return func(s *Stage) { s.known(shown, here) }
-}
-
 // Person lets somebody sit at the terminal who answers every question with yes.
 func Person() Option { return func(s *Stage) { s.person = true } }
 
@@ -225,8 +220,8 @@ func (w writer) Type(_, line string, exit int) (string, error) {
 }
 
 // Fresh is a page with what its commands print now, in its scene.
-func Fresh(ctx context.Context, page string, options ...Option) (_ string, err error) {
-	s, err := Open(pages.Scene(page), options...)
+func Fresh(ctx context.Context, page string) (_ string, err error) {
+	s, err := Open(pages.Scene(page))
 	if err != nil {
 		return "", err
 	}
