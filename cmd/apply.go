@@ -231,7 +231,7 @@ func (w *writing) showPlan() error {
 }
 
 func (w *writing) view() output.PlanView {
-	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun}
+	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun, Partial: w.road.partial}
 }
 
 // document prints the plan as it stands at the end, where a document was asked for.

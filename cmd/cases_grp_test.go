@@ -217,7 +217,7 @@ func TestCasesGrp(t *testing.T) {
 		must(t, err)
 		w.run("clamp", "-g", "idle", "-g", "live", "--execute").exits(4).says(`group "live" is active`)
 		same(t, "committed", w.committed("idle", "orders"), "0=100")
-		w.run("clamp", "-g", "idle", "-g", "live", "--dry-run", "--partial").exits(3)
+		w.run("clamp", "-g", "idle", "-g", "live", "--dry-run", "--partial").exits(3).says("--execute would", "and leave out what is refused (").never("--partial writes the rest")
 		w.run("clamp", "-g", "idle", "-g", "live", "--execute", "--partial").exits(3).says(`group "live" is active`).prints("1 of 1 verified")
 		same(t, "committed", w.committed("idle", "orders")+" "+w.committed("live", "orders"), "0=500 0=100")
 	})

@@ -39,8 +39,13 @@ func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
 		return p
 	}
 	p.code, p.text = exitPartly, "left out: "+p.text
+	if p.hint == writesTheRest { // it has
+		p.hint = ""
+	}
 	return p
 }
+
+const writesTheRest = "--partial writes the rest"
 
 // refusal is the problem that names what a plan refuses, nil if it refuses nothing.
 func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
@@ -90,7 +95,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	if away { // nothing else stands against it: it is worth trying again
 		code = exitUnreachable
 	}
-	hint := "--partial writes the rest"
+	hint := writesTheRest
 	switch {
 	case len(choices) > 0 && plan.Command == "import" && strings.HasPrefix(choices[0], "--high"): // a clamp's plan leaves it open
 		hint = "make the plan anew: gtoffset clamp with " + choices[0]

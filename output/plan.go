@@ -15,6 +15,8 @@ import (
 type PlanView struct {
 	Plan   offsets.Plan
 	Asking bool // a prompt follows, and its yes decides what is asked about; else the flags that would are named
+
+	Partial bool // what is refused does not keep the rest from being written
 }
 
 // sides lists the sides that the plan is about, store first.
@@ -501,6 +503,8 @@ func (v PlanView) DryRun(s Stream) error {
 	n := v.Plan.Count()
 	line := "dry run: nothing was written"
 	switch {
+	case v.Partial && n.Ask == 0 && n.Refuse > 0 && v.Plan.ToDo() > 0:
+		line += fmt.Sprintf("; --execute would %s, and leave out what is refused (%s)", v.task(), offsets.Thousands(int64(n.Refuse)))
 	case n.Ask+n.Refuse > 0:
 		line += fmt.Sprintf("; --execute would refuse: %s as shown above", joinAnd(nonEmpty(
 			few(n.Refuse, "is refused", "are refused"), few(n.Ask, "needs a decision", "need a decision"))))

@@ -91,11 +91,11 @@ func TestPlan(t *testing.T) {
 		name string
 		plan PlanView
 	}{
-		{"plan.txt", PlanView{clamped(offsets.Stored), true}},
-		{"plan-dry-run.txt", PlanView{clamped(offsets.Stored), false}},
-		{"plan-commits.txt", PlanView{clamped(offsets.Committed), true}},
-		{"plan-mixed.txt", PlanView{mixed(), false}},
-		{"plan-nothing.txt", PlanView{inRange(), false}},
+		{"plan.txt", PlanView{Plan: clamped(offsets.Stored), Asking: true}},
+		{"plan-dry-run.txt", PlanView{Plan: clamped(offsets.Stored), Asking: false}},
+		{"plan-commits.txt", PlanView{Plan: clamped(offsets.Committed), Asking: true}},
+		{"plan-mixed.txt", PlanView{Plan: mixed(), Asking: false}},
+		{"plan-nothing.txt", PlanView{Plan: inRange(), Asking: false}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
