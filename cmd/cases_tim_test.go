@@ -131,7 +131,7 @@ func TestCasesTim(t *testing.T) {
 			{[]string{"--to-datetime", "@1543580000"}, "is it in seconds? @1543580000000 is 2018-11-30T12:13:20Z"},
 			{[]string{"--to-datetime", "@1543580000000000"}, "microseconds"},
 			{[]string{"--to-datetime", "@-1"}, "no number"},
-			{[]string{"--to-datetime", "2024-05-02T12:00:01"}, "more than a day ahead"},
+			{[]string{"--to-datetime", "2024-05-02T12:00:01"}, "is ahead; the clock here says"},
 			{[]string{"--to-datetime", "2030-01-01"}, "--to-latest"},
 			{[]string{"--to-datetime", "2024-03-31T02:30:00", "--timezone", "Europe/Berlin"}, "does not exist in Europe/Berlin"},
 			{[]string{"--to-datetime", "2023-10-29T02:30:00", "--timezone", "Europe/Berlin"}, "occurs twice in Europe/Berlin"},

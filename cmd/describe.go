@@ -177,11 +177,9 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	checks := offsets.RunChecks(shot, o.limits.limits())
-	if err := g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) }); err != nil {
-		return err
-	}
+	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
 	g.noteUnmeasured(checks)
-	return errors.Join(g.troubles(shot, &o.scope), checksError(checks))
+	return errors.Join(err, g.troubles(shot, &o.scope), checksError(checks))
 }
 
 // look is what is to be measured.

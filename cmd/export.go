@@ -99,6 +99,10 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	if err != nil {
 		return err
 	}
+	troubles := g.troubles(shot, &o.scope)
+	if o.target != "" && troubles != nil && judge(ctx, troubles).code() == exitFailed {
+		return troubles // a name that is wrong: a file of what is left would stand in the way of the right one
+	}
 	doc, left := exportOf(shot, sides[0])
 	doc.Tool = "gtoffset " + version
 	for _, grp := range shot.Groups {
@@ -117,7 +121,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	if err != nil {
 		return errors.Join(err, left)
 	}
-	return errors.Join(g.troubles(shot, &o.scope), left)
+	return errors.Join(troubles, left)
 }
 
 // exportOf is the document of one side, and what had to be left out of it.

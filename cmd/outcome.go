@@ -187,6 +187,6 @@ func (w *writing) untold(err error) error {
 	n := w.plan.Count()
 	return &problem{
 		code: exitPartly, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
-		hint: w.plan.Undo, cause: err,
+		hint: "all is done; what would undo it: " + w.plan.Undo, cause: err,
 	}
 }

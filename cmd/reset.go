@@ -206,11 +206,14 @@ func (o *resetOptions) resolve(g *global) error {
 	if o.instant, err = parseInstant(o.toDatetime, zone); err != nil {
 		return usage("--to-datetime "+err.Error(), "")
 	}
-	if o.instant.Sub(now) > 24*time.Hour {
-		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
+	if o.instant.Sub(now) > clocksApart {
+		return usage(fmt.Sprintf("--to-datetime %s is ahead; the clock here says %s", sayInstant(o.instant), sayInstant(now)), "times without a zone are UTC: --timezone Europe/Berlin; --to-latest goes to the end")
 	}
 	return nil
 }
+
+// clocksApart is how far the clock of whoever wrote a time down may be before ours.
+const clocksApart = time.Minute
 
 // resolveCommitAt reads the time of a past commit, which cannot lie ahead.
 func (o *resetOptions) resolveCommitAt(zone *time.Location, now time.Time) (err error) {

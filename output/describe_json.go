@@ -261,7 +261,12 @@ func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.
 	e.close('}')
 }
 
+// jsonTotals has no sums of a group that could not be read: they are not known, which is not 0.
 func jsonTotals(e *encoder, g offsets.Group, cluster string) {
+	if g.Trouble != nil && len(g.Rows) == 0 {
+		e.null("totals")
+		return
+	}
 	t := g.Total(cluster)
 	e.object("totals")
 	e.int("partitions", int64(t.Partitions))

@@ -1,6 +1,9 @@
 package offsets
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Limits are the conditions of a check. None, for durations 0, leaves a condition out.
 type Limits struct {
@@ -150,6 +153,9 @@ func (c *condition) unmeasured(why string) {
 
 func (c *condition) run(s Snapshot) Check {
 	for _, g := range s.Groups {
+		if g.Trouble != nil && len(g.Rows) == 0 {
+			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
+		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			m := c.measure(&j)

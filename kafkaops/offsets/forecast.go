@@ -179,6 +179,10 @@ func (o *Outcome) count(j *Judged) open {
 			perhaps = r.Range.clamp(e.Offset)
 		}
 	}
+	witnessed := o.From == FromCommits && known && s.Condition != NoEntry
+	if witnessed { // what the store says was not processed, and is gone, is lost wherever the commit stands
+		o.Expired += max(r.Range.Earliest-r.Stored.Offset, 0)
+	}
 	switch {
 	case s.Condition == NoEntry:
 		o.WithoutOffset++
@@ -186,9 +190,8 @@ func (o *Outcome) count(j *Judged) open {
 		return open{where, surely, perhaps}
 	case s.Condition == Low:
 		o.OutOfRange++
-		o.Expired += s.Expired
-		if o.From == FromCommits && known { // of what has expired, the part that the store says was processed is not lost
-			o.Expired -= max(min(r.Stored.Offset, r.Range.Earliest)-e.Offset, 0)
+		if !witnessed {
+			o.Expired += s.Expired
 		}
 		return open{insteadOfLow, surely, perhaps}
 	case s.Condition == High && !s.Stale:

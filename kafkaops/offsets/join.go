@@ -144,6 +144,9 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 				r.Range = t.Ranges[p]
 			}
 			r.Owner, r.Shared = owner[k], g.shared(k)
+			if r.Range.Denied && r.Committed.Presence == Absent { // brokers leave commits out of topics that may not be seen
+				r.Committed = Entry{Presence: Denied, Reason: r.Range.Reason, Epoch: None}
+			}
 		}
 	}
 	return g
