@@ -64,7 +64,7 @@ func TestCasesTim(t *testing.T) {
 		}
 		w := timed(t, ten)
 		w.now = clock(12, 0)
-		w.to("--to-datetime", "2024-05-02T11:00:00.000").exits(0).prints("no record at or after")
+		w.to("--to-datetime", "2024-05-02T11:00:00.000Z").exits(0).prints("no record at or after")
 		same(t, "committed", w.committed("billing", "orders"), "0=10")
 	})
 	t.Run("TIM-4", func(t *testing.T) {
@@ -131,7 +131,8 @@ func TestCasesTim(t *testing.T) {
 			{[]string{"--to-datetime", "@1543580000"}, "is it in seconds? @1543580000000 is 2018-11-30T12:13:20Z"},
 			{[]string{"--to-datetime", "@1543580000000000"}, "microseconds"},
 			{[]string{"--to-datetime", "@-1"}, "no number"},
-			{[]string{"--to-datetime", "2024-05-02T12:00:01"}, "is ahead; the clock here says"},
+			{[]string{"--to-datetime", "2024-05-02T12:00:01Z"}, "more than a day ahead"},
+			{[]string{"--to-datetime", "2024-05-01T14:00:00"}, "is ahead, read in UTC"},
 			{[]string{"--to-datetime", "2030-01-01"}, "--to-latest"},
 			{[]string{"--to-datetime", "2024-03-31T02:30:00", "--timezone", "Europe/Berlin"}, "does not exist in Europe/Berlin"},
 			{[]string{"--to-datetime", "2023-10-29T02:30:00", "--timezone", "Europe/Berlin"}, "occurs twice in Europe/Berlin"},
@@ -143,7 +144,7 @@ func TestCasesTim(t *testing.T) {
 			w.to(c.args...).exits(2).says(c.says)
 		}
 		same(t, "requests", w.b.Count(), 0)
-		w.to("--to-datetime", "2024-05-02T11:59:59").exits(0)
+		w.to("--to-datetime", "2024-05-02T11:59:59Z").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=1")
 	})
 	t.Run("TIM-8", func(t *testing.T) {

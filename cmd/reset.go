@@ -206,13 +206,17 @@ func (o *resetOptions) resolve(g *global) error {
 	if o.instant, err = parseInstant(o.toDatetime, zone); err != nil {
 		return usage("--to-datetime "+err.Error(), "")
 	}
-	if o.instant.Sub(now) > clocksApart {
-		return usage(fmt.Sprintf("--to-datetime %s is ahead; the clock here says %s", sayInstant(o.instant), sayInstant(now)), "times without a zone are UTC: --timezone Europe/Berlin; --to-latest goes to the end")
+	elsewhere, _ := parseInstant(o.toDatetime, time.FixedZone("", 3600))
+	switch ahead := o.instant.Sub(now); {
+	case ahead > 24*time.Hour:
+		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
+	case ahead > clocksApart && !elsewhere.Equal(o.instant): // meant in the zone of whoever wrote it, most likely
+		return usage(fmt.Sprintf("--to-datetime %s is ahead, read in %s; the clock here says %s", sayInstant(o.instant), zone, sayInstant(now)), "name the zone: --to-datetime "+o.toDatetime+"+02:00, or --timezone Europe/Berlin; --to-latest goes to the end")
 	}
 	return nil
 }
 
-// clocksApart is how far the clock of whoever wrote a time down may be before ours.
+// clocksApart is how far the clock of whoever wrote a time without its zone may be before ours.
 const clocksApart = time.Minute
 
 // resolveCommitAt reads the time of a past commit, which cannot lie ahead.
