@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -251,7 +252,7 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 			}
 		}
 	}
-	slices.SortFunc(groups, func(a, b kafkaops.GroupCommits) int { return strings.Compare(a.ID, b.ID) })
+	sort.Slice(groups, func(i, j int) bool { return groups[i].ID < groups[j].ID })
 	return groups, troubles, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (b *batch) slices() []offsets.Slice {
 	for i, p := range b.parts {
 		all[i] = offsets.Slice{Key: p.lane.Key, From: p.lane.at, Until: p.until}
 	}
-	slices.SortFunc(all, func(a, b offsets.Slice) int { return a.Key.Compare(b.Key) })
+	sort.Slice(all, func(i, j int) bool { return all[i].Key.Compare(all[j].Key) < 0 })
 	return all
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -56,7 +57,9 @@ type listing struct {
 }
 
 func (l listing) sorted() []offsets.Group {
-	return slices.SortedFunc(maps.Values(l.groups), func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
+	all := slices.Collect(maps.Values(l.groups))
+	sort.Slice(all, func(i, j int) bool { return all[i].ID < all[j].ID })
+	return all
 }
 
 func (c *Cluster) list(ctx context.Context) (listing, error) {
@@ -214,7 +217,7 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 				return !named || ps != nil && !slices.Contains(ps, k.Partition)
 			})
 		}
-		slices.SortFunc(g.Members, func(a, b offsets.Member) int { return strings.Compare(a.ID, b.ID) })
+		sort.Slice(g.Members, func(i, j int) bool { return g.Members[i].ID < g.Members[j].ID })
 		g.CoordinatorAddr = c.wire.Addr(g.Coordinator)
 		all = append(all, *g)
 	}

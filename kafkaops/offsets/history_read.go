@@ -5,7 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 )
 
@@ -529,7 +529,8 @@ func (a *attendance) changed(r *LogRecord) {
 	if a.change != nil && a.change.Request == r.Batch { // several records say it together
 		were = a.change.Were
 	}
-	all := slices.SortedFunc(maps.Values(a.modern), func(x, y Member) int { return strings.Compare(x.ID, y.ID) })
+	all := slices.Collect(maps.Values(a.modern))
+	sort.Slice(all, func(i, j int) bool { return all[i].ID < all[j].ID })
 	all = append(all, a.classic...)
 	a.named, a.empty = all[:min(len(all), maxNamed):min(len(all), maxNamed)], None
 	if len(all) == 0 {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -199,7 +200,7 @@ func BackupOf(p offsets.Plan) Document {
 // Sorted returns the document in the order in which it is read and written.
 func (d Document) Sorted() Document {
 	d.Groups = slices.Clone(d.Groups)
-	slices.SortFunc(d.Groups, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(d.Groups, func(i, j int) bool { return d.Groups[i].Name < d.Groups[j].Name })
 	inOrder := func(a, b Row) int { return a.compare(&b) }
 	if !slices.IsSortedFunc(d.Rows, inOrder) { // a look is: then there need not be two of a million rows
 		d.Rows = slices.Clone(d.Rows)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"sort"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -36,7 +36,7 @@ func (r *reading) readPlan(t *tree) {
 			i++
 		}
 	}
-	slices.SortFunc(p.Groups, func(a, b offsets.PlanGroup) int { return strings.Compare(a.Group, b.Group) })
+	sort.Slice(p.Groups, func(i, j int) bool { return p.Groups[i].Group < p.Groups[j].Group })
 	r.doc.ID, r.doc.Command, r.doc.Taken, r.doc.Origin, r.doc.Plan = p.ID, p.Command, p.Created, p.Origin, p
 	for i, g := range p.Groups {
 		r.doc.Groups = append(r.doc.Groups, Group{g.Group, g.Type})

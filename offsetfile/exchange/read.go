@@ -277,7 +277,7 @@ func (r *reading) finish() (Document, error) {
 	for name, kind := range r.groups {
 		d.Groups = append(d.Groups, Group{name, kind})
 	}
-	slices.SortFunc(d.Groups, func(a, b Group) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(d.Groups, func(i, j int) bool { return d.Groups[i].Name < d.Groups[j].Name })
 	return d, nil
 }
 
