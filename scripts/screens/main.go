@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/scripts/terminal"
 )
 
 const folder = "docs/screens"
@@ -177,41 +178,14 @@ func fill(b *kafkatest.Broker, store string) error {
 
 // take runs a line in a terminal of its own and returns what stands on it.
 func take(ctx context.Context, dir string, width int, line string, color bool) (string, error) {
-	own, err := os.MkdirTemp(dir, "tmux-") // a server that is told to end takes a moment, and its socket cannot be had meanwhile
+	const done = "-- the end --"
+	// The line is run by a shell that stays, so that the screen stays too.
+	t, err := terminal.Open(ctx, dir, width, 60, line+"; echo '"+done+"'; exec sleep 60")
 	if err != nil {
 		return "", err
 	}
-	socket := filepath.Join(own, "socket")
-	tmux := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(ctx, "tmux", append([]string{"-f", "/dev/null", "-S", socket}, args...)...)
-		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "TERM=xterm-256color")
-		said, err := cmd.CombinedOutput()
-		if err != nil {
-			return "", fmt.Errorf("tmux %s: %w\n%s", args[0], err, said)
-		}
-		return string(said), nil
-	}
-	const done = "-- the end --"
-	// The line is run by a shell that stays, so that the screen stays too.
-	if _, err := tmux("new-session", "-d", "-x", strconv.Itoa(width), "-y", "60", "LC_ALL=C.UTF-8 "+line+"; echo '"+done+"'; exec sleep 60"); err != nil {
-		return "", err
-	}
-	defer func() { _, _ = tmux("kill-server") }()
-	args := []string{"capture-pane", "-p", "-J"} // a line that the terminal broke, as those to be copied, is one
-	if color {
-		args = append(args, "-e")
-	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		text, err := tmux(args...)
-		if err != nil {
-			return "", err
-		}
-		if before, _, ended := strings.Cut(text, done); ended {
-			return before, nil
-		}
-		if time.Now().After(deadline) {
-			return "", fmt.Errorf("it has not ended within a minute:\n%s", text)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	defer t.Close()
+	text, err := t.Wait(color, func(screen string) bool { return strings.Contains(screen, done) })
+	before, _, _ := strings.Cut(text, done)
+	return before, err
 }
