@@ -39,7 +39,14 @@ type road struct {
 	long func(context.Context, *writing) error
 }
 
+// roadHelp is what the help of each command on the road ends with.
+const roadHelp = `
+
+The plan is shown first, and asked about; a script says --execute or --dry-run. A backup is saved, what was written is read back, and the
+line that undoes it is printed.`
+
 func (r *road) flags(c *cobra.Command) {
+	c.Long += roadHelp
 	r.writeFlags(c)
 	formats(c, output.Table, output.JSON, output.YAML)
 }
@@ -258,6 +265,8 @@ func (w *writing) readOnly() error {
 	return p
 }
 
+const checkedOnly = "--execute in the place of --check writes it"
+
 // dryRun ends a run that only looks: as --execute would end where a refusal is known already.
 func (w *writing) dryRun(shot offsets.Snapshot) error {
 	if !w.g.quiet {
@@ -270,9 +279,9 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	switch n := w.plan.Count(); {
 	case !w.road.check || w.plan.ToDo() == 0:
 	case n.Write+n.Ask == 0:
-		check = &problem{code: exitNotMet, text: "check: " + offsets.Plural(w.plan.ToDo(), "group") + " without commits would be deleted"}
+		check = &problem{code: exitNotMet, text: "check: " + offsets.Plural(w.plan.ToDo(), "group") + " without commits would be deleted", hint: checkedOnly}
 	default:
-		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(n.Write+n.Keep+n.Ask+n.Refuse, "offset"))}
+		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(n.Write+n.Keep+n.Ask+n.Refuse, "offset")), hint: checkedOnly}
 	}
 	if err := w.refused(shot, settled); err != nil {
 		return errors.Join(err, check)

@@ -27,10 +27,10 @@ func newBackups(g *global) *cobra.Command {
 	o := &backupsOptions{}
 	c := &cobra.Command{
 		Use: "backups",
-		Long: `Lists the backups that writes have saved, newest first, each with what it would bring back: gtoffset import BACKUP. With --prune,
-those that are older, and the plans beside them, are removed instead.
+		Long: `Use it to find the backup of a write, and what it would bring back: gtoffset import BACKUP. The newest stands first. With
+--prune, those that are older, and the plans beside them, are removed instead.
 
-Exit status: 0; 1 the folder, or a backup in it, cannot be read.`,
+Dangers: --prune does not ask, and takes the way back along.`,
 		Example: `  gtoffset backups
   gtoffset backups -o json
   gtoffset backups --prune 90d`,

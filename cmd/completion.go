@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 )
@@ -10,9 +10,9 @@ func newCompletion(g *global, root *cobra.Command) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL",
-		Long: `Prints a script for the shell to read, which then completes commands and flags.
-
-Exit status: 0; 2 for a shell that is not known.`,
+		Long: `Use it once for a shell, which then completes commands, flags and their values; also groups, topics and partitions, as the
+cluster has them that -b or the environment names. A cluster that does not answer leaves nothing to choose from, after two
+seconds at most.`,
 		Example: `  . <(gtoffset completion bash)
   gtoffset completion zsh > "${fpath[1]}/_gtoffset"
   gtoffset completion fish > ~/.config/fish/completions/gtoffset.fish`,
@@ -21,6 +21,9 @@ Exit status: 0; 2 for a shell that is not known.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
+				if _, err := io.WriteString(g.env.Stdout, bareBash); err != nil {
+					return err
+				}
 				return root.GenBashCompletionV2(g.env.Stdout, true)
 			case "zsh":
 				return root.GenZshCompletion(g.env.Stdout)
@@ -29,7 +32,17 @@ Exit status: 0; 2 for a shell that is not known.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(g.env.Stdout)
 			}
-			return usage(fmt.Sprintf("there is no completion for %q", args[0]), "gtoffset completion bash, zsh, fish or powershell")
+			return among("gtoffset completion", args[0], shells)
 		},
 	}
 }
+
+// bareBash is the one function that cobra's script needs of the package bash-completion: the words of the line up to the cursor, those
+// with = and : in one piece.
+const bareBash = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() {
+    local line=${COMP_LINE:0:COMP_POINT}
+    read -ra words <<<"$line"
+    [[ $line == *[[:space:]] ]] && words+=("")
+    cword=$((${#words[@]} - 1)) cur=${words[cword]} prev=${words[cword - 1]-}
+}
+`

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/clientconfig"
@@ -13,13 +11,14 @@ import (
 func newConfig(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config",
-		Long: `Prints how the cluster would be reached, and with what: each setting that is in force, where it comes from (a flag, -X, a line of
-the file, a variable), and where else it was set and did not count. Secrets are hidden. It reads the files that the settings name,
-key stores and keytabs too, and connects to nothing: so it is also a check of a configuration.
+		Long: `Use it when a cluster is not reached, or to check a configuration. It prints how the cluster would be reached, and with what:
+each setting that is in force, where it comes from (a flag, -X, a line of the file, a variable), and where else it was set and
+did not count. It reads the files that the settings name, key stores and keytabs too, and connects to nothing.
 
-Exit status: 0; 2 a setting is wrong, the error names its place.`,
-		Example: `  gtoffset config --command-config client.properties
-  gtoffset config -X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.username=alice -X 'sasl.password=$PW' -o json`,
+Dangers: passwords are hidden; users, hosts and paths are not.`,
+		Example: `  gtoffset config
+  gtoffset config --command-config client.properties
+  gtoffset config -X client.id=ops -X request.timeout.ms=5000 -o json`,
 		Args: takes(0, 0, "gtoffset config --help"),
 		RunE: func(*cobra.Command, []string) error { return runConfig(g) },
 	}
@@ -62,7 +61,7 @@ func runConfig(g *global) error {
 
 // ownSettings are those that no Kafka client has.
 func (g *global) ownSettings(settings *clientconfig.Settings) []output.ConfigSetting {
-	limit := output.ConfigSetting{Key: "timeout", Value: time.Duration(g.timeout).String(), Source: "default"}
+	limit := output.ConfigSetting{Key: "timeout", Value: g.timeout.String(), Source: "default"}
 	switch {
 	case g.timeoutGiven:
 		limit.Source = "--timeout"

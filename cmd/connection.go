@@ -155,13 +155,16 @@ A secret of -X is '$VARIABLE' or @FILE; as it stands, everybody on the machine c
 
   -X security.protocol=SASL_SSL -X ssl.truststore.location=ca.pem
   -X sasl.mechanism=SCRAM-SHA-512 -X sasl.username=alice -X 'sasl.password=$PW'`)
-	h.lines("", "Keys, in brackets other names for the same; after a semicolon what holds without it:", "")
+	h.WriteByte('\n')
+	h.text("Keys, in brackets other names for the same; after a semicolon what holds without it:")
+	h.WriteByte('\n')
 	for _, k := range clientconfig.Keys() {
 		name := k.Name
 		if len(k.Also) > 0 {
 			name += " (" + strings.Join(k.Also, ", ") + ")"
 		}
-		h.lines("  " + name)
+		h.WriteString("  ")
+		h.fold(name, helpMost-2, func() { h.blanks(4) })
 		h.WriteString("      ")
 		h.fold(k.Text, helpMost-6, func() { h.blanks(6) })
 	}

@@ -18,12 +18,12 @@ func newDelete(g *global) *cobra.Command {
 	o := &deleteOptions{}
 	c := &cobra.Command{
 		Use: "delete",
-		Long: `Removes the commits of the topics or partitions that you name, or with --whole-group the group. A store keeps what it has. The
-backup that is saved first brings the commits back; the group's type, and the clock by which commits expire, it cannot.
+		Long: `Use it to remove the commits of the topics or partitions that you name, or with --whole-group a group that nobody needs. A
+store keeps what it has. A live group may lose the commits of topics that it no longer reads; of those that it reads, the
+broker refuses.
 
-A live group may lose the commits of topics that it no longer reads; of those that it reads, the broker refuses.
-
-Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 with --check if there is something to do.`,
+Dangers: without a commit the job's auto.offset.reset decides where it starts. The backup brings the commits back; the group's
+type, and the clock by which commits expire, it cannot.`,
 		Example: `  gtoffset delete -g billing -t old-orders --dry-run
   gtoffset delete -g billing -t orders:3 --execute
   gtoffset delete -g billing-test --whole-group --execute`,

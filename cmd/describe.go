@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -43,26 +44,20 @@ func newDescribe(g *global) *cobra.Command {
 	o := &describeOptions{}
 	c := &cobra.Command{
 		Use: "describe",
-		Long: `Shows, for each partition of a group, what the job stored, what the group committed, and what the cluster still has, and says
-in words what is wrong and what a restart would lose or repeat. Reads only. Without a group it lists the groups.
+		Long: `Use it first, whatever else is to be done. For each partition of a group it shows what the job stored, what the group
+committed, and what the cluster still has, and says in words what is wrong and what a restart would lose or repeat. Without
+a group it lists the groups. It reads only.
 
-Lag is a distance of offsets, not a count of records: holes that compaction leaves and the markers of transactions are in it, so
-that the lag of a job that has read everything may stay at 1.
+With --time, BEHIND is the age of the next record, and EXPIRES-IN how long retention leaves it at least, both of the smaller
+of stored and committed. What cannot be told is -, and -o wide says why. --watch looks again and again; Ctrl-C ends it.
 
-With --time, BEHIND is the age of the next record, and EXPIRES-IN how long retention leaves it at least, both of the smaller of
-stored and committed. What cannot be told is -, and -o wide says why.
-
-With --watch it looks again and again, and marks what has changed; Ctrl-C ends it.
-
-Exit status: 0; 10 a check is not met; 3 something could not be read, the rest is shown; 5 nothing could be; 1 no such group.`,
+Dangers: lag is a distance of offsets, not a count of records. Holes that compaction leaves and markers of transactions are
+in it, so that the lag of a job that has read everything may stay at 1.`,
 		Example: `  gtoffset describe
-  gtoffset describe -g billing -s /var/lib/billing/offsets
-  gtoffset describe -g billing -t orders:0,4-7 -o wide
+  gtoffset describe -g billing -s offsets
+  gtoffset describe -g billing -t orders:0,2-4 -o wide --time
   gtoffset describe --all-groups --problems --sort lag
-  gtoffset describe -g billing --time --watch
-  gtoffset describe -g billing --members
-  gtoffset describe -g billing --check --max-lag 1000 --min-expires-in 12h -o json
-  gtoffset describe --all-groups -o prom --output-file /var/lib/node_exporter/textfile/gtoffset.prom`,
+  gtoffset describe -g billing --check --max-lag 5000 -o json`,
 		Args: func(c *cobra.Command, args []string) error {
 			return takes(0, 0, "did you mean -g %s?")(c, o.watchEvery(g, args))
 		},
@@ -80,7 +75,7 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
 	f.BoolVar(&o.state, "state", false, "show what the groups are, and who coordinates them")
 	f.BoolVar(&o.times, "time", false, "show how old the next record is, and how long it will be there")
 	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok")
-	f.StringVar(&o.sort, "sort", "topic", "`ORDER` of partitions and groups: topic, lag (largest first) or state (worst first)")
+	choose(f, &o.sort, "sort", string(offsets.ByTopic), "order of partitions and groups: lag has the largest first, state the worst", string(offsets.ByTopic), string(offsets.ByLag), string(offsets.ByState))
 	f.Var(&o.watch, "watch", "look again and again, each `DURATION` (2s if none is given), and show what moves")
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.StringVar(&o.file, "output-file", "", "write to the file `PATH` instead of stdout; it is replaced as a whole")
@@ -89,7 +84,7 @@ Exit status: 0; 10 a check is not met; 3 something could not be read, the rest i
 	f.Int64Var(&o.limits.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
 	f.Var(&o.limits.maxBehind, "max-behind", "exit 10 when the next record of a partition is older than `DURATION`")
 	f.Var(&o.limits.minExpires, "min-expires-in", "exit 10 when the next record of a partition may be gone within `DURATION`")
-	f.StringVar(&o.isolation, "isolation", "read_uncommitted", "lag to the end, or with read_committed to the last stable `OFFSET`")
+	choose(f, &o.isolation, "isolation", "read_uncommitted", "`LEVEL`: with read_committed lag is to the last stable offset, else to the end", isolations()...)
 	formats(c, output.Table, output.Wide, output.JSON, output.YAML, output.CSV, output.Prom)
 	return c
 }
@@ -116,13 +111,8 @@ func (o *describeOptions) validate(g *global, c *cobra.Command) error {
 			return usage(fmt.Sprintf("--%s %d is negative", flag, n), "give a number of records, 0 or more")
 		}
 	}
-	switch {
-	case o.isolation != "read_committed" && o.isolation != "read_uncommitted":
-		return usage(fmt.Sprintf("--isolation %q is not known", o.isolation), "--isolation read_committed, or read_uncommitted")
-	case o.limits.maxUnprocessed != offsets.None && g.store == "":
+	if o.limits.maxUnprocessed != offsets.None && g.store == "" {
 		return usage("--max-unprocessed needs a store", "add -s PATH")
-	case !slices.Contains([]offsets.Order{offsets.ByTopic, offsets.ByLag, offsets.ByState}, offsets.Order(o.sort)):
-		return usage(fmt.Sprintf("--sort %q is not known", o.sort), "--sort topic, lag or state")
 	}
 	if err := o.scope.setKinds(o.kinds); err != nil {
 		return err
@@ -227,7 +217,7 @@ func listGroups(interrupt context.Context, g *global, o *describeOptions) error 
 		return err
 	}
 	groups = append(groups, only...)
-	slices.SortFunc(groups, func(a, b offsets.Group) int { return strings.Compare(a.ID, b.ID) })
+	sort.Slice(groups, func(i, j int) bool { return groups[i].ID < groups[j].ID })
 	groups = slices.DeleteFunc(groups, func(grp offsets.Group) bool { return !o.ofKind(grp.Type) })
 	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
 	if away != nil {

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,6 +61,8 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 			p.hint = "is a variable not set? -g '' is the group without a name"
 		case strings.ContainsAny(grp.ID, "*?["):
 			p.hint = "-g is one name; --group-regex takes a regular expression of whole names, as 'billing-.*'"
+		default:
+			p.hint = cmp.Or(g.near("-g", grp.ID, g.session.groupNames), p.hint)
 		}
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
@@ -70,6 +74,23 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	}
 	return errors.Join(errs...)
 }
+
+// near is the hint of a name that does not exist: one that is nearly the same, among those that are found at once; "" if there is none.
+func (g *global) near(flag, name string, find func(context.Context) []string) string {
+	ctx, cancel := context.WithTimeout(g.soft, nearWait)
+	defer cancel()
+	names := find(ctx)
+	for i, s := range names {
+		names[i], _, _ = strings.Cut(s, "\t")
+	}
+	if near := nearest(name, names); near != "" {
+		return "did you mean " + flag + " " + quote(near) + "?"
+	}
+	return ""
+}
+
+// nearWait is how long it may take to find a better hint.
+const nearWait = 2 * time.Second
 
 // stored reports whether the store has a place for the group.
 func stored(grp offsets.Group) bool {
@@ -94,6 +115,7 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 // unnamedTopics refuses topics and partitions that were named but that neither the cluster nor either side knows.
 func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	var unknown []string
+	missing := ""
 	for _, grp := range shot.Groups {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
@@ -109,7 +131,7 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 		if !slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
 			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == topic })
 		}) && len(shot.Groups) > 0 {
-			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", topic))
+			unknown, missing = append(unknown, fmt.Sprintf("topic %q does not exist", topic)), topic
 		}
 	}
 	slices.Sort(unknown)
@@ -117,7 +139,11 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &problem{code: exitFailed, text: list(unknown, 3), hint: g.typed("describe", "-g", shot.Groups[0].ID) + " shows its topics"}
+	hint := ""
+	if missing != "" {
+		hint = g.near("-t", missing, g.session.topicNames)
+	}
+	return &problem{code: exitFailed, text: list(unknown, 3), hint: cmp.Or(hint, g.typed("describe", "-g", shot.Groups[0].ID)+" shows its topics")}
 }
 
 // unseen names the topics of which nothing could be read. A partition of them that was named, or has an offset, is a row.

@@ -190,6 +190,9 @@ func (g *global) finish(ctx context.Context, err error) int {
 		return exitDone
 	}
 	text := strings.Join(v.texts, "\n")
+	if v.hint == "" && v.code() == exitUsage {
+		v.hint = cmp.Or(g.command, "gtoffset") + " --help"
+	}
 	if text != "" {
 		doc := output.Error{Code: v.code(), Codes: v.codes, Text: text, Hint: v.hint, Details: v.more}
 		format := output.Table

@@ -33,19 +33,19 @@ func newExport(g *global) *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use: "export [FILE|FOLDER]",
-		Long: `Writes the offsets of one side as one document, to stdout or to a FILE that does not exist yet. The json document loses
-nothing: side, group, type, topic, topic id, partition, offset or null, leader epoch, metadata, cluster, time. -o kafka-csv is
-what Kafka's own reset tool reads, -o spark a startingOffsets option, -o gtoffset a gtoffset file, or a FOLDER of them. It
-never replaces anything.
+		Long: `Use it before a risky change, and to give offsets to another group or program. It writes those of one side as one document,
+to stdout or to a FILE that does not exist yet. The json document loses nothing: side, group, type, topic, topic id,
+partition, offset or null, leader epoch, metadata, cluster, time. -o kafka-csv is what Kafka's own reset tool reads, -o spark
+a startingOffsets option, -o gtoffset a gtoffset file, or a FOLDER of them. It reads only, and never replaces a file.
 
-Exit status: 0; 3 something could not be read, the rest is written; 4 the FILE exists; 5 nothing could be read; 1 no such
-group.`,
+Dangers: in another cluster the same numbers are other records.`,
 		Example: `  gtoffset export -g billing > billing.json
-  gtoffset export --all-groups -o kafka-csv offsets.csv
-  gtoffset export -g billing -s /var/lib/billing/offsets --stored -o yaml
+  gtoffset export --all-groups -o kafka-csv all.csv
+  gtoffset export -g billing -s offsets --stored -o yaml
   gtoffset export -g billing -t orders -o spark
-  gtoffset export -g billing -o gtoffset /var/lib/billing/new`,
-		Args: takes(0, 1, "name one file or folder, or none for stdout"),
+  gtoffset export -g billing -o gtoffset new-offsets`,
+		Args:              takes(0, 1, "name one file or folder, or none for stdout"),
+		ValidArgsFunction: filesToo,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				o.target = args[0]

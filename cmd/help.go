@@ -1,10 +1,9 @@
 package cmd
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,8 +23,10 @@ func formats(c *cobra.Command, have ...output.Format) {
 	inner := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		given, _ := c.Flags().GetString("output")
-		if given != "" && !slices.Contains(names, given) {
-			return usage(fmt.Sprintf("-o %q is not known to %s", given, c.CommandPath()), "-o "+strings.Join(names, ", "))
+		if given != "" {
+			if err := among("-o", given, names); err != nil {
+				return err
+			}
 		}
 		return inner(c, args)
 	}
@@ -34,7 +35,7 @@ func formats(c *cobra.Command, have ...output.Format) {
 // The bounds of the help's width. Piped, it is as wide as it may be.
 const (
 	helpLeast = 60
-	helpMost  = 100
+	helpMost  = 80
 )
 
 // setHelp writes the help by code: cobra's templates would pull in text/template and double the binary. columns is the terminal's
@@ -46,7 +47,11 @@ func setHelp(root *cobra.Command, columns int) {
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		h := newHelpText(wide)
-		h.text(cmp.Or(c.Long, c.Short))
+		h.text(c.Short + ".")
+		if c.Long != "" {
+			h.WriteByte('\n')
+			h.text(c.Long)
+		}
 		h.WriteByte('\n')
 		h.usage(c)
 		io.WriteString(c.OutOrStdout(), h.String())
@@ -138,6 +143,13 @@ func (h *helpText) usage(c *cobra.Command) {
 			h.fold(comment, h.wide-4, lead)
 		}
 	}
+	if status := statusItems(c); status != nil {
+		h.lines("", "Exit status")
+		for _, i := range status {
+			h.item(3, i.Name, i.Text)
+		}
+		h.item(3, "…", "gtoffset help exit-codes")
+	}
 	if c.HasAvailableSubCommands() {
 		h.lines("", "Commands")
 		for _, sub := range c.Commands() {
@@ -147,7 +159,7 @@ func (h *helpText) usage(c *cobra.Command) {
 		}
 		if !c.HasParent() {
 			h.WriteByte('\n')
-			h.text("gtoffset help COMMAND says more, and help connection, environment, exit-codes, formats or stores.")
+			h.text("gtoffset help COMMAND says more, and so does help with one of the topics connection, environment, exit-codes, formats and stores.")
 		}
 	}
 	if f := c.LocalNonPersistentFlags(); c.HasParent() && f.HasAvailableFlags() { // the program itself has but -h
@@ -180,10 +192,23 @@ func (h *helpText) item(names int, name, text string) {
 	h.fold(text, h.wide-indent, func() { h.blanks(indent) })
 }
 
+// flags writes a list of flags.
 func (h *helpText) flags(c *cobra.Command, flags *pflag.FlagSet) {
-	type item struct{ name, text string }
-	items := make([]item, 0, 32)
-	longest := 0
+	items, longest := flagItems(c, flags), 0
+	for _, i := range items {
+		longest = max(longest, len(i.Name))
+	}
+	for _, i := range items {
+		h.item(longest, i.Name, i.Text)
+	}
+}
+
+// Item is a name in a list of the help, as "-g, --group GROUP" or an exit code, and what it is.
+type Item struct{ Name, Text string }
+
+// flagItems are the flags of a set as the help lists them.
+func flagItems(c *cobra.Command, flags *pflag.FlagSet) []Item {
+	items := make([]Item, 0, 32)
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
@@ -207,12 +232,20 @@ func (h *helpText) flags(c *cobra.Command, flags *pflag.FlagSet) {
 		default:
 			text += " (default " + f.DefValue + ")"
 		}
-		items = append(items, item{name, text})
-		longest = max(longest, len(name))
+		items = append(items, Item{name, text})
 	})
-	for _, i := range items {
-		h.item(longest, i.name, i.text)
+	return items
+}
+
+// statusItems are the exit codes of a command, "" if it has none of its own.
+func statusItems(c *cobra.Command) []Item {
+	var items []Item
+	for each := range strings.SplitSeq(c.Annotations["status"], "; ") {
+		if code, text, ok := strings.Cut(each, " "); ok {
+			items = append(items, Item{code, text})
+		}
 	}
+	return items
 }
 
 // takes checks the number of arguments; hint says what to write instead, with %s for the first that is too many.
@@ -233,9 +266,42 @@ func takes(least, most int, hint string) cobra.PositionalArgs {
 
 func unknownCommand(c *cobra.Command, name string) error {
 	hint := "gtoffset --help lists the commands"
-	c.SuggestionsMinimumDistance = 2 // letters apart
-	if near := c.SuggestionsFor(name); len(near) > 0 {
-		hint = "gtoffset " + near[0]
+	names := []string{"help"}
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	if near := nearest(name, names); near != "" {
+		hint = "gtoffset " + near
 	}
 	return usage(fmt.Sprintf("there is no command %q", name), hint)
+}
+
+// wrongFlag is what to do about a flag that does not exist, or a value that it does not take.
+func wrongFlag(c *cobra.Command, err error) error {
+	var known *problem
+	if errors.As(err, &known) {
+		return known
+	}
+	text, hint := strings.TrimSpace(err.Error()), c.CommandPath()+" --help lists the flags"
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return usage(text, hint)
+	}
+	name := unknown.GetSpecifiedName()
+	var names, elsewhere []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	for _, other := range c.Root().Commands() {
+		if other.Flags().Lookup(name) != nil {
+			elsewhere = append(elsewhere, other.Name())
+		}
+	}
+	switch near := nearest(name, names); {
+	case name == "version":
+		hint = "gtoffset version"
+	case len(elsewhere) > 0:
+		hint = "gtoffset " + strings.Join(elsewhere, ", ") + " has --" + name + "; " + hint
+	case near != "":
+		hint = "did you mean --" + near + "? " + hint
+	}
+	return usage(text, hint)
 }

@@ -33,19 +33,17 @@ func newHistory(g *global) *cobra.Command {
 	o := &historyOptions{}
 	c := &cobra.Command{
 		Use: "history",
-		Long: `Shows what a group committed before, as far as Kafka's own topic of commits still tells: moves back, changes by anybody who
-was not a member of the group, deletions, and commits of transactions that never took effect. What members commit as they go forward
-is counted, and listed with --all. Reads only, and needs READ on the topic __consumer_offsets.
+		Long: `Use it when offsets are not where they were. It shows what a group committed before, as far as Kafka's own topic of commits
+still tells: moves back, changes by anybody who was not a member of the group, deletions, and commits of transactions that
+never took effect. What members commit as they go forward is counted, and listed with --all. The last line is the command that
+brings back what stood before the last such move. It reads only, and needs READ on the topic __consumer_offsets.
 
-Compaction takes what is older than some hours or days; from when on nothing is missing is said. Kafka records no names: whoever
-commits while nobody is in the group is "not a member", a tool or a consumer that assigns its partitions by hand.
-
-The last line is the command that brings back what stood before the last such move: see reset --to-commit-at.
-
-Exit status: 0; 4 this cluster does not tell; 3 something may be missing, and which is said; 1 no such group.`,
+Dangers: it is no proof. Compaction takes what is older than some hours or days; from when on nothing is missing is said.
+Kafka records no names: whoever commits while nobody is in the group is "not a member", a tool or a consumer that assigns its
+partitions by hand.`,
 		Example: `  gtoffset history -g billing
   gtoffset history -g billing -t orders --since 2h
-  gtoffset history -g billing -t orders:0 --all --since 2026-11-29T14:00:00Z --until 2026-11-29T15:00:00Z
+  gtoffset history -g billing --all --since 2026-11-29 --until 2026-11-30
   gtoffset history -g billing --skip 100000 -o json`,
 		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -207,7 +205,7 @@ func (g *global) beforePast(interrupt context.Context, group string, p *past) (c
 	}
 	p.group = found[0].Group
 	if p.group.Type == offsets.Share {
-		return 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group)}
+		return 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group), hint: g.typed("describe", "-g", group) + " shows where it starts"}
 	}
 	return len(found[0].Commits), nil
 }

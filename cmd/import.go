@@ -36,21 +36,24 @@ func newImport(g *global) *cobra.Command {
 	o := &importOptions{}
 	c := &cobra.Command{
 		Use: "import SOURCE",
-		Long: `Reads a document, names its format, and writes its offsets to the commits or to a store. What the document does not name stays.
+		Long: `Use it to undo a write (SOURCE is its backup), to apply a plan of --dry-run -o json, or to write what a document says. What
+that does not name stays.
 
-SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is recognised by its content: our own documents (json,
-yaml, csv), gtoffset files, Kafka's reset CSV, rpk, kcl and Yelp files, Spark's startingOffsets, and lines of topic, partition, from
-and until. Where the content leaves a doubt, --as decides.
+SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is recognised by its content: our own documents
+(json, yaml, csv), gtoffset files, Kafka's reset CSV, rpk, kcl and Yelp files, Spark's startingOffsets, and lines of topic,
+partition, from and until. Where the content leaves a doubt, --as decides.
 
-A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry. A plan
-is applied as it was planned, where nothing has moved; a partition that is at its new value already is done.
+A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry.
+A plan is applied as it was planned, where nothing has moved; a partition that is at its new value already is done.
 
-Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 the document is malformed; 2 its format is in doubt.`,
-		Example: `  gtoffset import ~/.local/state/gtoffset/20261129T120000Z-clamp-billing.json --execute
+Dangers: offsets of another cluster are other records; --other-cluster does not translate them. A job that is running
+would overwrite it: a group with members is refused.`,
+		Example: `  gtoffset import ~/.local/state/gtoffset/20261129T120000Z-clamp-billing.json
   gtoffset import plan.json --execute
   gtoffset import offsets.csv -g billing --committed --clamp --dry-run
-  gtoffset export --stored -s /old -g billing | gtoffset import - --stored -s /new --execute`,
-		Args: takes(1, 1, "name one file, one folder, or - for stdin"),
+  gtoffset export -g billing -s a --stored | gtoffset import - -s b --execute`,
+		Args:              takes(1, 1, "name one file, one folder, or - for stdin"),
+		ValidArgsFunction: filesToo,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.source, o.ownStore = args[0], c.Flags().Changed("store")
 			if err := o.validate(g); err != nil {
@@ -63,11 +66,11 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
 	f := c.Flags()
 	f.StringArrayVarP(&o.groups, "group", "g", nil, "the `GROUP` to write, where the document names none; else the only ones that it may name; repeatable")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "the `TOPIC` of a gtoffset file that names none")
-	f.StringVar(&o.as, "as", "", "the `FORMAT` of the document, where its content leaves a doubt: "+formatList(exchange.Formats()))
-	f.StringVar(&o.take, "take", "", "which end of a range counts, of lines with from and until: `from|until`")
+	choose(f, &o.as, "as", "", "the `FORMAT` of the document, where its content leaves a doubt: "+formatList(exchange.Formats()), formatNames(exchange.Formats())...)
+	choose(f, &o.take, "take", "", "which end of a range counts, of lines with from and until", string(exchange.From), string(exchange.Until))
 	f.BoolVar(&o.clamp, "clamp", false, "bring an offset that is out of range into it, instead of refusing it")
-	f.StringVar(&o.moved, "moved", "", "a partition that has moved since the backed-up write: `overwrite` it")
-	f.StringVar(&o.recreated, "recreated", "", "a topic that was recreated since: `keep` the number")
+	choose(f, &o.moved, "moved", "", "write a partition that has moved since the backed-up write, too", "overwrite")
+	choose(f, &o.recreated, "recreated", "", "write a topic that was recreated since, too, with the same number", "keep")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "the document may be of another cluster; its topic ids then prove nothing, and its offsets are not translated")
 	f.BoolVar(&o.stale, "stale", false, "apply a plan that is older than an hour, or of a time to come")
 	o.road.flags(c)
@@ -75,25 +78,19 @@ Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 1 t
 	return c
 }
 
-func formatList(formats []exchange.Format) string {
+func formatList(formats []exchange.Format) string { return strings.Join(formatNames(formats), ", ") }
+
+func formatNames(formats []exchange.Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
 		names[i] = string(f)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 func (o *importOptions) validate(g *global) error {
 	o.command, o.document = "import", true
 	switch {
-	case o.as != "" && !slices.Contains(exchange.Formats(), exchange.Format(o.as)):
-		return usage(fmt.Sprintf("--as %q is not known", o.as), "--as "+formatList(exchange.Formats()))
-	case o.take != "" && o.take != "from" && o.take != "until":
-		return usage(fmt.Sprintf("--take %q is not known", o.take), "--take from, or --take until")
-	case o.moved != "" && o.moved != "overwrite":
-		return usage(fmt.Sprintf("--moved %q is not known", o.moved), "--moved overwrite")
-	case o.recreated != "" && o.recreated != "keep":
-		return usage(fmt.Sprintf("--recreated %q is not known", o.recreated), "--recreated keep")
 	case len(o.topics) > 1:
 		return usage("--topic names one topic here: that of a gtoffset file which names none", "leave out the others")
 	case o.source == "-" && !o.execute && !o.dryRun && !o.check:
@@ -113,7 +110,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	for _, w := range doc.Warnings {
 		g.note("%s: %s", o.source, w)
 	}
-	if err := o.onlyNamed(doc); err != nil {
+	if err := o.onlyNamed(g, doc); err != nil {
 		return err
 	}
 	sc := &scope{}
@@ -163,7 +160,7 @@ func (o *importOptions) useStoreOf(g *global, doc exchange.Document) error {
 }
 
 // onlyNamed refuses a document with other groups or another topic than those that were named.
-func (o *importOptions) onlyNamed(doc exchange.Document) error {
+func (o *importOptions) onlyNamed(g *global, doc exchange.Document) error {
 	for _, topic := range topicsOf(doc) {
 		if len(o.topics) > 0 && !slices.Contains(o.topics, topic) {
 			return &problem{
@@ -174,13 +171,28 @@ func (o *importOptions) onlyNamed(doc exchange.Document) error {
 	}
 	for _, grp := range doc.Groups {
 		if len(o.groups) > 0 && !slices.Contains(o.groups, grp.Name) {
-			return &problem{
-				code: exitFailed, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name),
-				hint: commandLine([]string{"add", "-g", grp.Name}),
+			hint := commandLine([]string{"add", "-g", grp.Name})
+			if alone := o.alone(g, doc); alone != "" {
+				hint = alone + " writes no other group; or " + hint
 			}
+			return &problem{code: exitFailed, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name), hint: hint}
 		}
 	}
 	return nil
+}
+
+// alone is the command that takes only the groups that were named from a document which has others, too; "" if there is none.
+func (o *importOptions) alone(g *global, doc exchange.Document) string {
+	words := []string{"reset"}
+	for _, grp := range doc.Groups {
+		if slices.Contains(o.groups, grp.Name) {
+			words = append(words, "-g", grp.Name)
+		}
+	}
+	if doc.Kind != exchange.Export || o.source == "-" || len(words) == 1 {
+		return ""
+	}
+	return g.typed(append(words, "--from-file", o.source)...)
 }
 
 func topicsOf(doc exchange.Document) []string {

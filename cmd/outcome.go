@@ -19,8 +19,13 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	if p := refusal(shot, plan); p != nil {
 		p.text += "; nothing was written"
 		if w.inVain {
-			p.text = fmt.Sprintf("waited %s in vain: %s", time.Duration(w.road.waitEmpty), p.text)
+			p.text = fmt.Sprintf("waited %s in vain: %s", offsets.Span(time.Duration(w.road.waitEmpty)), p.text)
 			p.hint = "stop the members first"
+		}
+		if i := slices.IndexFunc(plan.Groups, func(pg offsets.PlanGroup) bool { return pg.Choice == "--create" }); i >= 0 {
+			if near := w.g.near("-g", plan.Groups[i].Group, w.g.session.groupNames); near != "" {
+				p.hint = near + " else " + p.hint
+			}
 		}
 		return p
 	}

@@ -59,25 +59,26 @@ func newReplay(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use:                   "replay [flags] [-- CMD ARG...]",
 		DisableFlagsInUseLine: true,
-		Long: `Reads the records of each partition again, from where the store says that the job has come to the end as it is at the start, and
-writes them to stdout, gives them in batches to a command, or copies them to a topic.
+		Long: `Use it to do again what a job has missed. It reads the records of each partition again, from where the store says that the
+job has come to the end as it is at the start, and writes them to stdout, gives them in batches to a command, or copies them
+to a topic.
 
-A batch is accepted when the command has read all of it and ended with 0, or when every copy is acknowledged by all replicas in
-sync. Only with --save, and only then, the store moves on: after a crash at most one batch is read again, and none is lost. The
-command finds GTOFFSET_GROUP, GTOFFSET_BATCH and GTOFFSET_RANGES (lines of topic, partition, from, until) in its environment, so
-that it can know a batch again.
+A batch is accepted when the command has read all of it and ended with 0, or when every copy is acknowledged by all replicas
+in sync. Only with --save, and only then, the store moves on. The command finds GTOFFSET_GROUP, GTOFFSET_BATCH and
+GTOFFSET_RANGES (lines of topic, partition, from, until) in its environment, so that it can know a batch again.
 
---from and --until take stored (from only), committed, earliest (from only), end (until only), a time, a length of time back from
-now such as 2h, or, with one partition, an offset.
+--from and --until take stored (from only), committed, earliest (from only), end (until only), a time, a length of time back
+from now such as 2h, or, with one partition, an offset.
 
-Exit status: 0 all was read; 4 refused before the first record; 3 stopped on the way, or something was left out; 1 not one batch was
-accepted; 130 interrupted, after the batch that was running.`,
-		Example: `  gtoffset replay -g billing -t orders -s /var/lib/billing/offsets
-  gtoffset replay -g billing -t orders:3 --from 1200 --until 1300 --format '%o %k %s\n'
+Dangers: after a crash at most one batch comes again, and none is lost; a command must bear that. What is copied to a topic,
+nothing takes back.`,
+		Example: `  gtoffset replay -g billing -t orders -s offsets
+  gtoffset replay -g billing -t orders:3 --from 12 --format '%o=%s\n'
   gtoffset replay -g billing -t orders --from 2h -o raw
-  gtoffset replay -g billing -t orders -s /var/lib/billing/offsets --save --execute -- ./load-batch
-  gtoffset replay -g billing -t orders --from committed --to-topic orders-again --execute`,
-		Args: cobra.ArbitraryArgs,
+  gtoffset replay -g billing -s offsets --save --execute -- ./load-batch
+  gtoffset replay -g billing -t orders --from earliest --to-topic redo --execute`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: filesToo,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.validate(g, c, args); err != nil {
 				return err
@@ -92,8 +93,8 @@ accepted; 130 interrupted, after the batch that was running.`,
 	f.StringVar(&o.until, "until", "end", "`END`, which is not read itself: end, committed, a time, a length of time back, or an offset")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is written later, until interrupted")
 	f.Int64Var(&o.records, "records", 0, "stop after `N` records in all")
-	f.StringVar(&o.expired, "expired", "", "`skip`: what has expired of a range is left out, instead of refused")
-	f.StringVar(&o.isolation, "isolation", "read_committed", "`LEVEL`: read_committed, or with read_uncommitted also what belongs to open and aborted transactions")
+	choose(f, &o.expired, "expired", "", "leave out what has expired of a range, instead of refusing it", "skip")
+	choose(f, &o.isolation, "isolation", "read_committed", "`LEVEL`: with read_uncommitted also records of open and aborted transactions", isolations()...)
 	f.StringVar(&o.template, "format", "", "`TEMPLATE` of a record as kcat has it: %t topic, %p partition, %o offset, %k key, %s value, %K %S lengths, %R length as four bytes, %T timestamp, %h headers")
 	f.Var(&o.execTimeout, "exec-timeout", "the command has `DURATION` for a batch")
 	f.IntVar(&o.retries, "retries", 0, "give a batch that was not accepted to the command `N` more times")
@@ -157,10 +158,6 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 		return usage(fmt.Sprintf("--records %d is no number of records", o.records), "--records 10")
 	case given("max-rate") && o.maxRate <= 0:
 		return usage(fmt.Sprintf("--max-rate %d is no rate", o.maxRate), "--max-rate 1000")
-	case given("expired") && o.expired != "skip":
-		return usage(fmt.Sprintf("--expired %q is not known", o.expired), "--expired skip")
-	case o.isolation != "read_committed" && o.isolation != "read_uncommitted":
-		return usage(fmt.Sprintf("--isolation %q is not known", o.isolation), "--isolation read_committed, or read_uncommitted")
 	case given("summary") && o.summary == "":
 		return usage("--summary is empty", "is a variable not set?")
 	case numbers && (len(o.selections) != 1 || len(o.selections[0].Partitions) > 1):

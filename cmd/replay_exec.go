@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strconv"
 	"time"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // commandSink gives each batch to a command of its own on stdin.
@@ -26,7 +28,7 @@ func (s *commandSink) accept(soft, hard context.Context, b *batch) error {
 			return err
 		}
 		pause := min(time.Second<<min(try, 5), 30*time.Second)
-		s.r.g.note("batch %d was not accepted: %v; once more in %s", b.number, err, pause)
+		s.r.g.note("batch %d was not accepted: %v; once more in %s", b.number, err, offsets.Span(pause))
 		if wait(soft, pause) != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func (s *commandSink) run(hard context.Context, b *batch) error {
 	case hard.Err() != nil:
 		return hard.Err()
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s did not end within %s (--exec-timeout)", name, time.Duration(s.r.o.execTimeout))
+		return fmt.Errorf("%s did not end within %s (--exec-timeout)", name, offsets.Span(time.Duration(s.r.o.execTimeout)))
 	case err != nil:
 		return fmt.Errorf("%s ended with %s", name, ending(err))
 	}

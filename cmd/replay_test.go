@@ -131,9 +131,9 @@ func TestReplayNotAccepted(t *testing.T) {
 	}{
 		{"fails", "cat >/dev/null; exit 7", nil, "sh ended with 7"},
 		{"killed", "cat >/dev/null; kill -9 $$", nil, "sh ended with signal: killed"},
-		{"hangs", "cat >/dev/null; exec sleep 600", []string{"--exec-timeout", "200ms"}, "sh did not end within 200ms (--exec-timeout)"},
-		{"hangs with a child", "sleep 600 & wait", []string{"--exec-timeout", "200ms"}, "sh did not end within 200ms"},
-		{"hangs and does not read", "exec sleep 600", []string{"--exec-timeout", "200ms"}, "sh did not end within 200ms"},
+		{"hangs", "cat >/dev/null; exec sleep 600", []string{"--exec-timeout", "200ms"}, "sh did not end within 200 ms (--exec-timeout)"},
+		{"hangs with a child", "sleep 600 & wait", []string{"--exec-timeout", "200ms"}, "sh did not end within 200 ms"},
+		{"hangs and does not read", "exec sleep 600", []string{"--exec-timeout", "200ms"}, "sh did not end within 200 ms"},
 		{"does not read", "exit 0", nil, "sh ended with 0, but left"},
 		{"closes its input", "head -c 10 >/dev/null", nil, "sh ended with 0, but left 600252 of 600262 bytes of its input unread"},
 	} {
@@ -177,7 +177,7 @@ func TestReplayRetries(t *testing.T) {
 	w := start(t).filled("orders", 3).save("billing", "orders", 0)
 	mark := filepath.Join(t.TempDir(), "mark")
 	script := `cat; [ -e ` + mark + ` ] || { touch ` + mark + `; exit 1; }`
-	r := w.run(w.saving(script, "--retries", "1", "-o", "raw")...).exits(0).says("batch 1 was not accepted: sh ended with 1; once more in 1s", "1 batch accepted")
+	r := w.run(w.saving(script, "--retries", "1", "-o", "raw")...).exits(0).says("batch 1 was not accepted: sh ended with 1; once more in 1 s", "1 batch accepted")
 	same(t, "both times the whole batch", r.out, "v0\nv1\nv2\nv0\nv1\nv2\n")
 }
 

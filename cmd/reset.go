@@ -97,18 +97,19 @@ func newReset(g *global) *cobra.Command {
 	o := &resetOptions{sideFlags: sideFlags{both: ", or both"}}
 	c := &cobra.Command{
 		Use: "reset",
-		Long: `Moves the commits, the stored offsets, or both, of the partitions that you name, to exactly one target. What the move makes the job
-skip or read again is shown first, partition by partition.
+		Long: `Use it to move the partitions that you name to exactly one target: in the commits, in the store, or in both.
 
---to-safe goes to the smaller of stored and committed, within the range: it loses nothing that is still there. --to-current keeps
-the number, within the range, and drops a leader epoch that may send consumers back.
+--to-safe goes to the smaller of stored and committed, within the range: it loses nothing that is still there. --to-current
+keeps the number, within the range, and drops a leader epoch that may send consumers back. --to-commit-at goes back to what
+was committed at a time.
 
-Exit status: 0 done, or nothing to do; 4 refused, nothing written; 3 partly; 10 with --check if there is something to do.`,
+Dangers: a target ahead of the job makes it lose records, one behind it makes it read them again. The plan counts both. A job that is running
+would overwrite it: a group with members is refused.`,
 		Example: `  gtoffset reset -g billing -t orders --to-earliest --dry-run
   gtoffset reset -g billing -t orders:4 --shift-by 1 --execute
-  gtoffset reset -g billing -t orders --to-datetime 2026-11-29T12:00:00Z --execute
-  gtoffset reset -g billing --all-topics -s /var/lib/billing/offsets --to-safe --stored --committed
-  gtoffset reset -g billing-copy -t orders --from-group billing --create --execute`,
+  gtoffset reset -g billing -t orders --to-datetime 2026-11-29T12:00Z --execute
+  gtoffset reset -g billing --all-topics -s offsets --to-safe --stored --execute
+  gtoffset reset -g billing-2 -t orders --from-group billing --create --execute`,
 		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {

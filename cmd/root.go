@@ -19,10 +19,13 @@ import (
 // Main runs the program with the given arguments and returns its exit code. It writes to env's streams only.
 func Main(ctx context.Context, env Env, args []string) int {
 	g := &global{env: env, args: args}
+	if g.completing() {
+		g.env.Stderr = io.Discard // a shell has no place for more than words
+	}
 	root := newRoot(g)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
+	root.SetErr(g.env.Stderr)
 	if g.onlyHelp() { // cobra would first make its commands for completion, and more
 		root.InitDefaultHelpCmd()
 		_ = root.Help()
@@ -75,8 +78,8 @@ func newRoot(g *global) *cobra.Command {
 		Short: "Inspect and repair Kafka consumer-group offsets",
 		Long: `Gtoffset puts side by side what a streaming job stored, what its group committed, and what the cluster still has;
 says what a restart would do; and repairs it: plan, consent, backup, write, verify, undo.`,
-		Example: `  gtoffset describe -b kafka1:9092 -g billing -s /var/lib/billing/offsets
-  gtoffset clamp -b kafka1:9092 -g billing -t orders -s /var/lib/billing/offsets --stored --dry-run`,
+		Example: `  gtoffset describe -b kafka1:9092 -g billing -s offsets
+  gtoffset clamp -b kafka1:9092 -g billing -s offsets --stored --dry-run`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -87,6 +90,9 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			return unknownCommand(c, args[0])
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if g.completing() {
+				return nil // the flags are not read yet
+			}
 			g.command = c.CommandPath()
 			if err := noneEmpty(c.Flags()); err != nil {
 				return err
@@ -104,14 +110,10 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		},
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		text := strings.TrimSpace(err.Error())
-		switch {
-		case c == root && len(g.args) > 0 && !strings.HasPrefix(g.args[0], "-"):
+		if c == root && len(g.args) > 0 && !strings.HasPrefix(g.args[0], "-") {
 			return unknownCommand(c, g.args[0])
-		case strings.HasSuffix(text, "--version"):
-			return usage(text, "gtoffset version")
 		}
-		return usage(text, c.CommandPath()+" --help lists the flags")
+		return wrongFlag(c, err)
 	})
 	g.timeout = timeout(30 * time.Second)
 	f := root.PersistentFlags()
@@ -121,7 +123,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
 	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least; a bare number is milliseconds")
-	f.StringVar(&g.color, "color", "auto", "`WHEN` to use colour: auto, always, never")
+	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
 	for _, c := range commands(root) {
@@ -129,6 +131,9 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	}
 	root.SetHelpCommand(newHelp(g, root))
 	root.CompletionOptions.DisableDefaultCmd = true
+	if g.completing() {
+		g.completions(root)
+	}
 	setHelp(root, g.env.StdoutWidth)
 	return root
 }
@@ -136,25 +141,29 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 // command is one command of the program: its file is NAME.go.
 type command struct {
 	name, short string
+	status      string // what its exit codes mean, beside those that all have
 	make        func(*global) *cobra.Command
 }
+
+// written are the exit codes of all that takes the road.
+const written = "0 done, or nothing to do; 1 failed, nothing written; 3 a part was not written; 4 refused, nothing written; 10 with --check, there is something to do"
 
 // commands lists all commands.
 func commands(root *cobra.Command) []command {
 	return []command{
-		{"describe", "Show stored, committed, earliest and end side by side, and what a restart would do", newDescribe},
-		{"clamp", "Bring offsets back into what the cluster still has", newClamp},
-		{"reset", "Move offsets to a place that you name", newReset},
-		{"export", "Write the commits, or the stored offsets, as a document", newExport},
-		{"import", "Write what a document, a backup, a plan or a folder of gtoffset files says", newImport},
-		{"delete", "Remove commits, or a whole group, from Kafka", newDelete},
-		{"replay", "Read records again: to stdout, into a command, or to a topic", newReplay},
-		{"history", "Show what a group committed before, and who moved it", newHistory},
-		{"wait", "Return when groups are empty, or have caught up", newWait},
-		{"backups", "List the backups, or remove old ones", newBackups},
-		{"config", "Print how the cluster would be reached, and where each setting comes from", newConfig},
-		{"completion", "Print the script that completes commands in bash, zsh, fish or powershell", func(g *global) *cobra.Command { return newCompletion(g, root) }},
-		{"version", "Print the version", newVersion},
+		{"describe", "Show where jobs stand, and what a restart would do", "0 all was read, whatever is wrong with it; 1 no such group, topic or store; 3 something could not be read, the rest is shown; 10 a check is not met", newDescribe},
+		{"clamp", "Bring offsets back into what the cluster still has", written, newClamp},
+		{"reset", "Move offsets to a place that you name", written, newReset},
+		{"export", "Write the commits, or the stored offsets, as a document", "0 all was written; 1 no such group; 3 something could not be read, the rest is written; 4 the FILE exists", newExport},
+		{"import", "Write what a backup, a plan or another document says", written, newImport},
+		{"delete", "Remove commits, or a whole group, from Kafka", written, newDelete},
+		{"replay", "Read records again: to stdout, into a command, or to a topic", "0 all was read; 1 not one batch was accepted; 3 stopped on the way, or something was left out; 4 refused before the first record; 130 interrupted, after the batch that was running", newReplay},
+		{"history", "Show what a group committed before, and who moved it", "0 nothing is missing since the time that is said; 1 no such group; 3 something may be missing, and what is said; 4 this cluster does not tell", newHistory},
+		{"wait", "Return when groups are empty, or have caught up", "0 the conditions hold; 1 no such group; 10 they did not within --for", newWait},
+		{"backups", "List the backups, or remove old ones", "0 done; 1 the folder, or a backup in it, cannot be read", newBackups},
+		{"config", "Print how the cluster would be reached, and by which settings", "0 it can be used; 2 a setting is wrong, and the error names its place", newConfig},
+		{"completion", "Print the script by which a shell completes commands", "0 printed; 2 a shell that is not known", func(g *global) *cobra.Command { return newCompletion(g, root) }},
+		{"version", "Print the version, and what it was built from", "0 printed", newVersion},
 	}
 }
 
@@ -166,6 +175,10 @@ func (c command) build(g *global) *cobra.Command {
 	}
 	made := c.make(g)
 	made.Short = c.short
+	if made.Annotations == nil {
+		made.Annotations = map[string]string{}
+	}
+	made.Annotations["status"] = c.status
 	return made
 }
 
@@ -176,11 +189,6 @@ func (g *global) onlyHelp() bool {
 
 // validate checks the shared flags and fills them from the environment; it opens nothing.
 func (g *global) validate() error {
-	switch output.ColorMode(g.color) {
-	case output.ColorAuto, output.ColorAlways, output.ColorNever:
-	default:
-		return usage(fmt.Sprintf("--color %q is not known", g.color), "--color auto, always or never")
-	}
 	if g.store == "" {
 		g.store = g.env.Getenv("GTOFFSET_STORE")
 	}
@@ -227,7 +235,7 @@ func (g *global) note(format string, args ...any) {
 // timeout is a duration flag that takes Kafka's bare milliseconds too.
 type timeout time.Duration
 
-func (t *timeout) String() string { return time.Duration(*t).String() }
+func (t *timeout) String() string { return typedSpan(time.Duration(*t)) }
 func (t *timeout) Type() string   { return "DURATION" }
 func (t *timeout) Set(s string) error {
 	d, err := parseSpan(s)
@@ -246,7 +254,7 @@ var _ pflag.Value = (*timeout)(nil)
 // span is a duration flag without a lower bound but zero.
 type span time.Duration
 
-func (t *span) String() string { return time.Duration(*t).String() }
+func (t *span) String() string { return typedSpan(time.Duration(*t)) }
 func (t *span) Type() string   { return "DURATION" }
 func (t *span) Set(s string) error {
 	d, err := time.ParseDuration(s)
@@ -255,6 +263,11 @@ func (t *span) Set(s string) error {
 	}
 	*t = span(d)
 	return err
+}
+
+// typedSpan writes a duration as one would type it: 5m, not 5m0s.
+func typedSpan(d time.Duration) string {
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // parseSpan reads a duration as Go writes it, or a bare number of milliseconds.

@@ -75,6 +75,12 @@ func (s *scope) needGroup() error {
 // listed says that the groups come from a list of the cluster, not from their names.
 func (s *scope) listed() bool { return s.all || s.pattern != nil }
 
+// isolations are the levels of Kafka's consumers.
+func isolations() []string { return []string{"read_uncommitted", "read_committed"} }
+
+// groupTypes are those that a list can be limited to.
+func groupTypes() []string { return []string{"classic", "consumer", "share", "streams", "simple"} }
+
 // setKinds limits a list of groups to some types.
 func (s *scope) setKinds(names []string) error {
 	if len(names) == 0 {
@@ -83,13 +89,13 @@ func (s *scope) setKinds(names []string) error {
 	if len(s.groups) > 0 {
 		return usage("--type chooses among groups that are listed, and --group names one", "leave out one of them")
 	}
-	all := []string{"classic", "consumer", "share", "streams", "simple"}
 	s.kinds = map[offsets.GroupType]bool{}
 	for _, name := range names {
-		if !slices.Contains(all, strings.ToLower(name)) {
-			return usage(fmt.Sprintf("--type %q is not known", name), "--type "+strings.Join(all, ", "))
+		name = strings.ToLower(name)
+		if err := among("--type", name, groupTypes()); err != nil {
+			return err
 		}
-		s.kinds[offsets.GroupType(strings.ToLower(name))] = true
+		s.kinds[offsets.GroupType(name)] = true
 	}
 	return nil
 }
@@ -202,7 +208,7 @@ func (g *oneGroup) Type() string { return "GROUP" }
 func (g *oneGroup) String() string { return string(*g) }
 
 func (g *oneGroup) Set(s string) error {
-	if *g != "" {
+	if *g != "" && string(*g) != s {
 		return fmt.Errorf("it is %q already, and this command is about one group; one run for each", string(*g))
 	}
 	*g = oneGroup(s)

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,11 +68,14 @@ func mistyped(store string) string {
 		return ""
 	}
 	scheme, rest := strings.ToLower(store[:end]), store[end:]
-	if kind := kindOf(scheme); kind == nil || scheme == "file" || scheme == "spark" || rest[0] == '/' && !strings.HasPrefix(rest, "//") {
+	if kind := kindOf(scheme); kind == nil || local(scheme) || rest[0] == '/' && !strings.HasPrefix(rest, "//") {
 		return ""
 	}
 	return scheme
 }
+
+// local reports whether what follows a scheme may be a path.
+func local(scheme string) bool { return scheme == "file" || scheme == "spark" }
 
 // lends says what secret of the operator's goes to a store if it is opened, "" if none does.
 func (g *global) lends(store string) string {
@@ -98,19 +100,21 @@ func kindOf(scheme string) *offsetfile.Kind {
 
 // storesTopic is what gtoffset help stores prints.
 func storesTopic() string {
-	var b strings.Builder
-	b.WriteString("Stores\n\n")
+	h := newHelpText(helpMost)
+	h.lines("Stores", "")
 	for _, k := range storeKinds() {
-		fmt.Fprintf(&b, "  -s %s\n      %s\n", k.Form, k.Layout)
+		h.WriteString("  -s ")
+		h.fold(k.Form, helpMost-5, func() { h.blanks(5) })
+		h.blanks(6)
+		h.fold(k.Layout, helpMost-6, func() { h.blanks(6) })
 	}
-	b.WriteString(`
-A store is named, or there is none. Every number in it is the next record to read; ?counts=last says that it is the last one that
+	h.WriteByte('\n')
+	h.text(`A store is named, or there is none. Every number in it is the next record to read; ?counts=last says that it is the last one that
 was processed. What is a URL takes parameters: ?NAME=VALUE&NAME=VALUE.
 
 A password is a variable in the URL, in single quotes: 'redis://user:$PASSWORD@host/0'; or ?password-file=FILE; or the environment's
-` + offsetfile.PasswordVariable + `. It never stands in the URL itself, and is never printed.
-`)
-	return b.String()
+` + offsetfile.PasswordVariable + `. It never stands in the URL itself, and is never printed.`)
+	return h.String()
 }
 
 // absolute makes a path independent of the working folder, so that an undo line means the same everywhere.

@@ -15,9 +15,20 @@ func newHelp(g *global, root *cobra.Command) *cobra.Command {
 		names = append(names, t.name)
 	}
 	return &cobra.Command{
-		Use:       "help [COMMAND|TOPIC]",
-		Short:     "Explain a command, or one of: " + strings.Join(names, ", "),
-		ValidArgs: names,
+		Use:   "help [COMMAND|TOPIC]",
+		Short: "Explain a command, or one of: " + strings.Join(names, ", "),
+		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, onlyWords
+			}
+			var all []string
+			for _, sub := range root.Commands() {
+				if sub.IsAvailableCommand() {
+					all = append(all, told(sub.Name(), sub.Short))
+				}
+			}
+			return fitting(append(all, names...), typed), onlyWords
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return root.Help()
@@ -47,51 +58,89 @@ func helpTopics() []helpTopic {
 		{"connection", connectionTopic},
 		{"environment", func() string { return environmentTopic }},
 		{"exit-codes", func() string { return exitCodesTopic }},
-		{"formats", func() string { return formatsTopic }},
+		{"formats", formatsTopic},
 		{"stores", storesTopic},
 	}
 }
 
 const exitCodesTopic = `Exit codes
 
-    0  done, or nothing to do; an offset that was clamped is a count, not a failure
-    1  failed, nothing written; also an unknown group or topic, or a store that is not there
-    2  usage: flags that do not fit, a time that is malformed or ahead, nobody to ask
+    0  done, or nothing to do; an offset that was clamped is no failure
+    1  failed, nothing written; also an unknown group or topic, or a store that
+       is not there
+    2  usage: flags that do not fit, a time that is malformed or ahead, nobody
+       to ask
     3  partly failed: the error names what; also a read-back that differs
-    4  refused for safety, nothing written: the error names the flag that decides
+    4  refused for safety, nothing written: the error names the flag that
+       decides
     5  cluster or store not reached, or its credentials refused
    10  a check or a wait is not met
   130  interrupted
 
-Where several apply, 5 comes before 4 before 3 before 10; with -o json the error lists all.
+Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
+lists all.
 `
 
 const environmentTopic = `Environment
 
-  GTOFFSET_BOOTSTRAP_SERVER   brokers to start from, if -b is not given; then KAFKA_BOOTSTRAP_SERVERS
-  GTOFFSET_COMMAND_CONFIG     the file of --command-config
-  GTOFFSET_SASL_PASSWORD, …   any key of help connection, in capitals and with _ for each dot; taken as it is, without quoting
-  KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISM, KAFKA_SASL_JAAS_CONFIG, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD   likewise
-  KRB5_CONFIG, KRB5CCNAME     Kerberos: its krb5.conf, the credential cache (FILE:)
-  GTOFFSET_STORE              the store, if -s is not given
-  XDG_STATE_HOME              backups and plans go to its folder gtoffset (default ~/.local/state)
-  NO_COLOR, TERM=dumb         no colour, unless --color always
-  CI                          nobody is asked: a write needs --execute or --dry-run
+  GTOFFSET_BOOTSTRAP_SERVER  brokers to start from, if -b is not given; then
+                             KAFKA_BOOTSTRAP_SERVERS
+  GTOFFSET_COMMAND_CONFIG    the file of --command-config
+  GTOFFSET_SASL_PASSWORD, …  any key of help connection, in capitals and with _
+                             for each dot; taken as it is, without quoting
+  KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISM, KAFKA_SASL_JAAS_CONFIG,
+  KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD
+                             likewise
+  KRB5_CONFIG, KRB5CCNAME    Kerberos: its krb5.conf, the credential cache
+                             (FILE:)
+  GTOFFSET_STORE             the store, if -s is not given
+  XDG_STATE_HOME             backups and plans go to its folder gtoffset
+                             (default ~/.local/state)
+  NO_COLOR, TERM=dumb        no colour, unless --color always
+  CI                         nobody is asked: a write needs --execute or
+                             --dry-run
 
-A command of replay finds in its own: GTOFFSET_GROUP, GTOFFSET_BATCH (number of the batch), GTOFFSET_RANGES (a line for each partition:
-topic, partition, from, until).
+A command of replay finds in its own: GTOFFSET_GROUP, GTOFFSET_BATCH (number of
+the batch), GTOFFSET_RANGES (a line for each partition: topic, partition, from,
+until).
 
-A flag comes before -X, that before the file of --command-config, that before GTOFFSET_…, and that before KAFKA_….
+A flag comes before -X, that before the file of --command-config, that before
+GTOFFSET_…, and that before KAFKA_….
 `
 
-const formatsTopic = `Formats
+// formatOf is what a format of -o is; "" for those that exchange names.
+func formatOf(name string) string {
+	for _, f := range knownFormats() {
+		if f[0] == name {
+			return f[1]
+		}
+	}
+	return ""
+}
 
-  -o table   for people; the same with and without a terminal, but for colour, gauge and width
-  -o wide    describe: everything that is known
-  -o json    one document with a schema name; fields are added, never renamed
-  -o yaml    the same document
-  -o csv     one line a row, with a header
-  -o jsonl   replay: one JSON object a record; -o raw its value only, --format a template of kcat's
+func knownFormats() [][2]string {
+	return [][2]string{
+		{"table", "for people; the same with and without a terminal, but for colour, gauge and width"},
+		{"wide", "everything that is known"},
+		{"json", "one document with a schema name; fields are added, never renamed"},
+		{"yaml", "the same document"},
+		{"csv", "one line a row, with a header"},
+		{"prom", "metrics for Prometheus"},
+		{"jsonl", "one JSON object a record"},
+		{"raw", "the value of each record, and nothing else"},
+	}
+}
 
-Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.
-`
+// formatsTopic is what gtoffset help formats prints.
+func formatsTopic() string {
+	h := newHelpText(helpMost)
+	h.lines("Formats", "")
+	for _, f := range knownFormats() {
+		h.item(8, "-o "+f[0], f[1])
+	}
+	h.WriteByte('\n')
+	h.text(`replay takes --format, too, a template of kcat's; export has formats of other programs, which import reads.
+
+Unknown is - in text and null in documents; never 0, never -1. Offsets are the next record to read.`)
+	return h.String()
+}

@@ -23,14 +23,13 @@ func newWait(g *global) *cobra.Command {
 	o := &waitOptions{at: span(5 * time.Minute)}
 	c := &cobra.Command{
 		Use: "wait",
-		Long: `Looks again and again, politely, until every condition given holds for every partition and group named. Reads only.
+		Long: `Use it in scripts, before a write or after a restart. It looks again and again, politely, until every condition given holds
+for every partition and group named. It reads only.
 
-A lag that stays at 1 may be a transaction's control record, which no consumer reads: allow for it with --lag 1.
-
-Exit status: 0 the conditions hold; 10 they did not within --for; 1 no such group.`,
+Dangers: a lag that stays at 1 may be a transaction's marker, which no consumer reads: allow for it with --lag 1.`,
 		Example: `  gtoffset wait -g billing --empty --for 60s
-  gtoffset wait -g billing --lag 0 --for 10m
-  gtoffset wait -g billing -s /var/lib/billing/offsets --stored-caught-up`,
+  gtoffset wait -g billing --lag 5000 --for 10m
+  gtoffset wait -g billing -s offsets --stored-caught-up`,
 		Args: takes(0, 0, "did you mean -g %s?"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(g, c); err != nil {
@@ -101,7 +100,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 				return err
 			}
 			if len(open) > 0 {
-				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3))}
+				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
 			}
 			return nil
 		}

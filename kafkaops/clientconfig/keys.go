@@ -9,8 +9,9 @@ type Key struct {
 	Name   string   // as Java clients have it, or librdkafka where they have none
 	Also   []string // what other clients call the same
 	Secret bool
-	File   bool   // the value is a path
-	Text   string // what it is for, in a few words
+	File   bool     // the value is a path
+	Text   string   // what it is for, in a few words
+	Values []string // all that it can be, where that is a few words
 }
 
 // The keys, by name.
@@ -65,8 +66,8 @@ func Keys() []Key {
 		{Name: keyDNS, Text: "resolve_canonical_bootstrap_servers_only: connect by the names that the addresses have, as Kerberos may need it; else all addresses of a name are tried"},
 		{Name: keyRequestTimeout, Text: "how long one silent broker is waited for, once in a look; 2000"},
 		{Name: keyAPITimeout, Text: "the bound of one look, as --timeout"},
-		{Name: keyProtocol, Text: "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; PLAINTEXT"},
-		{Name: keyMechanism, Also: []string{"sasl.mechanisms"}, Text: "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI; GSSAPI"},
+		{Name: keyProtocol, Text: "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; PLAINTEXT", Values: []string{"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"}},
+		{Name: keyMechanism, Also: []string{"sasl.mechanisms"}, Text: "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI; GSSAPI", Values: []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI"}},
 		{Name: keyJAAS, Secret: true, Text: "who logs in, as Java clients write it: MODULE required NAME=\"VALUE\" …;"},
 		{Name: keyUser, Text: "the user of PLAIN and SCRAM, where there is no sasl.jaas.config"},
 		{Name: keyPassword, Secret: true, Text: "the password of PLAIN and SCRAM, and of Kerberos without keytab"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"gtoffset/kafkaops/offsets"
 	"gtoffset/kafkaops/wire"
 )
 
@@ -77,7 +78,7 @@ func (r *Reader) lose(p *part, err error) {
 		r.failLocked(err)
 		return
 	case waited > r.o.Patience:
-		r.stopLocked(p, &UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: waited.Round(100 * time.Millisecond).String(), Err: err})
+		r.stopLocked(p, &UnreachableError{Topic: p.Topic, Partition: p.Partition, Broker: p.leader, Waited: offsets.Span(waited), Err: err})
 		return
 	}
 	r.o.Log.Info("partition is away", "topic", p.Topic, "partition", p.Partition, "broker", p.leader, "offset", p.at, "try", t.tries, "error", err)

@@ -14,7 +14,7 @@ import (
 // other groups, topics, documents, programs, passwords.
 func library(s *Stage) error {
 	b := s.Broker
-	for topic, partitions := range map[string]int32{"orders": 8, "payments": 2, "old-orders": 1, "orders-repair": 8, "orders-again": 8} {
+	for topic, partitions := range map[string]int32{"orders": 8, "payments": 2, "old-orders": 1, "orders-repair": 8, "orders-again": 8, "redo": 8} {
 		if err := b.CreateTopic(topic, partitions); err != nil {
 			return err
 		}
@@ -41,6 +41,7 @@ func library(s *Stage) error {
 		s.commit(b, "billing-test", "orders", ends...),
 		s.save("orders", time.Hour, ends...),
 		s.save("old-orders", time.Hour, 0),
+		os.Symlink(s.path(Store), s.path(home+"/offsets")), // as the help calls it
 		s.shelves(),
 	)
 }
@@ -56,6 +57,8 @@ func (s *Stage) shelves() error {
 		home + "/ca.pem":                        string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw})),
 		"/old/billing/orders/gtoffset":          "0 90\n1 90\n",
 		"/new/.keep":                            "",
+		home + "/a/billing/orders/gtoffset":     "0 90\n1 90\n",
+		home + "/b/.keep":                       "",
 		"/var/lib/node_exporter/textfile/.keep": "",
 		"/checkpoints/billing/metadata":         `{"id":"8f8f4b0e-7d2c-4d51-9d0e-0a6f0b1c2d3e"}`,
 		"/checkpoints/billing/offsets/0":        "v1\n{\"batchWatermarkMs\":0,\"batchTimestampMs\":1795953600000}\n{\"orders\":{\"0\":90,\"1\":90}}\n",
