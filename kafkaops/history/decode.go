@@ -299,8 +299,11 @@ func (d *Decoder) find(key []byte, k fields) *commitKey {
 	return c
 }
 
-// keep keeps a note as long as it stays the same.
+// keep keeps a note as long as it stays the same. Most commits have none.
 func (d *Decoder) keep(note []byte) string {
+	if len(note) == 0 {
+		return ""
+	}
 	if string(note) != d.note {
 		d.note = string(note)
 	}
