@@ -65,8 +65,8 @@ func parseJAAS(text string) (login, error) {
 
 // called names an option in an error, if it is one: else it may be what is left of a password with a quote in it.
 func called(option string) string {
-	switch option {
-	case "username", "password", "tokenauth", "serviceName", "principal", "keyTab", "useKeyTab", "storeKey", "useTicketCache", "ticketCache", "clientId", "clientSecret", "scope":
+	const known = " username password tokenauth serviceName principal keyTab useKeyTab storeKey useTicketCache ticketCache clientId clientSecret scope "
+	if strings.Contains(known, " "+option+" ") {
 		return "option " + option
 	}
 	return "an option"

@@ -13,6 +13,7 @@ type fault struct {
 	name   string
 	meets  []string // the commands that it is crossed with
 	secure bool     // the run comes over TLS
+	own    bool     // it befalls nobody but the run: others can go on meanwhile
 	// rules are what the proxy does while the command runs.
 	rules func(s *scene) []*live.Fault
 	// before and after are done to the cluster ahead of the run and behind it; either may be nil.
@@ -33,8 +34,8 @@ func faults() []fault {
 		answer("the first answer is cut in half", all, live.Fault{API: live.Any, Times: 1, Harm: live.Cut}),
 		answer("the fourth request is cut off", all, live.Fault{API: live.Any, Skip: 3, Times: 1, Harm: live.Refuse}),
 		answer("no broker answers at all", all, live.Fault{API: live.Any, Harm: live.Swallow}),
-		{name: "the coordinator accepts and is silent", meets: all, rules: atCoordinator(live.Fault{API: live.Any, Harm: live.Swallow})},
-		{name: "a leader accepts and is silent", meets: all, rules: atLeader(live.Fault{API: live.Any, Harm: live.Swallow})},
+		{name: "the coordinator accepts and is silent", meets: all, own: true, rules: atCoordinator(live.Fault{API: live.Any, Harm: live.Swallow})},
+		{name: "a leader accepts and is silent", meets: all, own: true, rules: atLeader(live.Fault{API: live.Any, Harm: live.Swallow})},
 		answer("Metadata stops in the middle, once", all, live.Fault{API: kmsg.Metadata, Times: 1, Harm: live.Stall}),
 		answer("OffsetFetch is cut in half", all, live.Fault{API: kmsg.OffsetFetch, Harm: live.Cut}),
 		answer("OffsetFetch is cut in half, once", all, live.Fault{API: kmsg.OffsetFetch, Times: 1, Harm: live.Cut}),
@@ -121,13 +122,13 @@ func sharpest() []fault {
 
 // answer is a fault that the proxy alone makes.
 func answer(name string, meets []string, one live.Fault) fault {
-	return fault{name: name, meets: meets, rules: func(*scene) []*live.Fault { f := one; return []*live.Fault{&f} }}
+	return fault{name: name, meets: meets, own: true, rules: func(*scene) []*live.Fault { f := one; return []*live.Fault{&f} }}
 }
 
 // garbled is a wrong bit at a place of what the program gets over TLS.
 func garbled(name string, at int) fault {
 	f := answer(name, all, live.Fault{Garble: at})
-	f.secure = true
+	f.secure, f.own = true, false
 	return f
 }
 

@@ -43,11 +43,11 @@ func tryAll(t *testing.T, l *lab, f fault) {
 }
 
 func soakAll(t *testing.T, l *lab) {
-	for _, command := range []string{"clamp --stored", "clamp --committed"} {
+	for _, command := range soaked() {
 		t.Run("soak/"+command, func(t *testing.T) {
-			s, wrong, err := l.soak(t.Context(), command, 1000)
+			s, err := l.soak(t.Context(), command, 1000, 8)
 			t.Logf("%+v", s)
-			if err != nil || wrong != 0 {
+			if err != nil || s.Wrong != 0 {
 				t.Errorf("got %+v, %v", s, err)
 			}
 		})

@@ -61,7 +61,9 @@ type lab struct {
 	certs   live.Certs
 	dir     string
 	talk    io.Writer
-	runs    int
+
+	mu   sync.Mutex // of staging: one scene after the other
+	runs int
 }
 
 // open builds the program and starts Kafka. It runs in the root of the repository.
@@ -147,6 +149,8 @@ func (l *lab) stage(ctx context.Context, name string) (*scene, error) {
 	if !ok {
 		return nil, fmt.Errorf("no command %q", name)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err := l.calm(ctx); err != nil {
 		return nil, err
 	}
@@ -222,7 +226,7 @@ func (s *scene) run(args []string) (ended, error) {
 	cmd := exec.Command(s.lab.program, args...)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GTOFFSET_TEST_RUN=" + os.Getenv("GTOFFSET_TEST_RUN"),
-		"GTOFFSET_BOOTSTRAP_SERVER=" + s.lab.kafka.RemoteBootstrap(),
+		"GTOFFSET_BOOTSTRAP_SERVER=" + s.lab.kafka.RemoteBootstrap(), "GTOFFSET_CLIENT_ID=" + s.group, // by which the proxy knows it
 	}
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -260,16 +264,15 @@ func (l *lab) try(ctx context.Context, f fault, name string) (cell, error) {
 			return c, err
 		}
 	}
-	if f.rules != nil {
-		l.faults.Set(f.rules(s)...)
-	}
-	args := s.command.args(s)
+	args, client := s.command.args(s), s.group
 	if f.secure {
-		args = slices.Insert(args, 1, "-X", "security.protocol=SSL", "-X", "ssl.ca.location="+l.certs.CA)
+		args, client = slices.Insert(args, 1, "-X", "security.protocol=SSL", "-X", "ssl.ca.location="+l.certs.CA), live.Everybody
+	}
+	if f.rules != nil {
+		l.faults.Set(client, f.rules(s)...)
 	}
 	r, err := s.run(args)
-	c.Met = f.rules == nil || l.faults.Hit() > 0
-	l.faults.Set()
+	c.Met = l.faults.Clear(client) > 0 || f.rules == nil
 	s.doing.Wait()
 	if f.after != nil {
 		err = errors.Join(err, f.after(ctx, s))

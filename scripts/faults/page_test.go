@@ -30,7 +30,8 @@ func TestPageIsMadeOfResults(t *testing.T) {
 	}
 }
 
-// No cell is of another matrix, none was wrong, each ended in a way that is documented, and each fault has befallen something.
+// Every cell was run and none of another matrix, none was wrong, each ended in a way that is documented and has a name, and each fault
+// has befallen something.
 func TestMatrixIsRight(t *testing.T) {
 	r := found(t)
 	codes, err := documented(filepath.Join(root, codesFile))
@@ -39,32 +40,48 @@ func TestMatrixIsRight(t *testing.T) {
 	}
 	n := 0
 	for _, f := range faults() {
-		met, ran := 0, 0
+		met := 0
 		for _, name := range f.meets {
-			c, found := r.Cells.at(f.name, name)
-			if !found {
-				continue // and the page says so
-			}
-			ran++
+			n++
+			c, ran := r.Cells.at(f.name, name)
 			sub, _, _ := strings.Cut(name, " ")
-			if c.Wrong != "" || !codes[sub][c.Code] || c.Ratio > 1 {
+			switch {
+			case !ran:
+				t.Errorf("%s, %s: not run", f.name, name)
+			case c.Wrong != "" || !codes[sub][c.Code] || c.Ratio > 1:
 				t.Errorf("%s, %s: got %+v", f.name, name, c)
+			case c.unnamed():
+				t.Errorf("%s, %s: the outcome has no name: %+v", f.name, name, c)
 			}
 			if c.Met {
 				met++
 			}
 		}
-		if ran > 0 && met == 0 {
+		if met == 0 {
 			t.Errorf("%s: it befell none of %v", f.name, f.meets)
 		}
-		n += ran
 	}
 	if len(r.Cells) != n {
-		t.Errorf("got %d cells, of which %d are of the matrix", len(r.Cells), n)
+		t.Errorf("got %d cells, want %d", len(r.Cells), n)
 	}
-	for _, s := range r.Soaks {
-		if s.Wrong != 0 || s.Runs == 0 {
-			t.Errorf("soak: got %+v", s)
+}
+
+// Each soak had a thousand runs on Apache Kafka that a fault befell, and all left either the old or the new.
+func TestSoaksAreRight(t *testing.T) {
+	r := found(t)
+	for _, command := range soaked() {
+		ran := 0
+		for _, s := range r.Soaks {
+			stood := s.Stands["old"] + s.Stands["new"]
+			if s.Command == command && strings.HasPrefix(s.On, "Apache Kafka ") {
+				ran += s.Hit
+			}
+			if s.Wrong != 0 || stood != s.Runs {
+				t.Errorf("got %+v", s)
+			}
+		}
+		if ran < 1000 {
+			t.Errorf("%s: a fault befell %d runs on Apache Kafka, want 1000", command, ran)
 		}
 	}
 }

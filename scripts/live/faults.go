@@ -9,18 +9,24 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Faults are what befalls the requests and answers that pass through the second listener of every broker. Set replaces them
-// while connections are open.
+// Faults are what befalls the requests and answers that pass through the second listener of every broker: of one client, by its
+// client.id, so that several can be tried at a time, or of all. Set replaces them while connections are open.
 type Faults struct {
 	TLS *tls.Config // with it, clients may come over TLS, too
 
 	mu  sync.Mutex
+	all map[string]*faultsOf
+}
+
+// faultsOf are those of one client.
+type faultsOf struct {
 	all []*Fault
 	hit int
 }
@@ -69,32 +75,50 @@ func (f *Faults) Before(ctx context.Context, broker int32, target string) (addr 
 	return delayed(ctx, target, new(atomic.Int64), broker, f)
 }
 
-// Set replaces all faults, and counts anew how many requests were hit.
-func (f *Faults) Set(all ...*Fault) {
+// Everybody is the client whose faults are those of all clients.
+const Everybody = ""
+
+// Set replaces all faults of a client, and counts anew how many of its requests were hit. Garble is everybody's: over TLS nobody is
+// known.
+func (f *Faults) Set(client string, all ...*Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.all, f.hit = all, 0
+	if f.all == nil {
+		f.all = map[string]*faultsOf{}
+	}
+	f.all[client] = &faultsOf{all: all}
 }
 
-// Hit is how many requests were hit since Set.
-func (f *Faults) Hit() int {
+// Clear takes a client's faults away, and returns how many of its requests were hit.
+func (f *Faults) Clear(client string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.hit
+	hit := 0
+	if of := f.all[client]; of != nil {
+		hit = of.hit
+	}
+	delete(f.all, client)
+	return hit
 }
 
 // meet finds what befalls a request: the first fault that it falls to.
-func (f *Faults) meet(broker int32, api kmsg.Key) (Harm, func()) {
+func (f *Faults) meet(broker int32, api kmsg.Key, client string) (Harm, func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, one := range f.all {
-		if one.Garble > 0 || one.Broker != 0 && one.Broker != broker || one.API != Any && one.API != api {
+	for _, name := range slices.Compact([]string{client, Everybody}) {
+		of := f.all[name]
+		if of == nil {
 			continue
 		}
-		one.met++
-		if one.met > one.Skip && (one.Times == 0 || one.met <= one.Skip+one.Times) {
-			f.hit++
-			return one.Harm, one.Do
+		for _, one := range of.all {
+			if one.Garble > 0 || one.Broker != 0 && one.Broker != broker || one.API != Any && one.API != api {
+				continue
+			}
+			one.met++
+			if one.met > one.Skip && (one.Times == 0 || one.met <= one.Skip+one.Times) {
+				of.hit++
+				return one.Harm, one.Do
+			}
 		}
 	}
 	return Pass, nil
@@ -145,9 +169,13 @@ func (c *garbled) Write(b []byte) (int, error) {
 func (f *Faults) garble(broker int32, written, n int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, one := range f.all {
+	of := f.all[Everybody]
+	if of == nil {
+		return -1
+	}
+	for _, one := range of.all {
 		if at := one.Garble - written; one.Garble > 0 && (one.Broker == 0 || one.Broker == broker) && at >= 0 && at < n {
-			f.hit++
+			of.hit++
 			return at
 		}
 	}
@@ -177,7 +205,7 @@ func (l *link) request() ([]byte, error) {
 	if len(frame) < 12 {
 		return frame, nil
 	}
-	harm, do := l.faults.meet(l.broker, kmsg.Key(binary.BigEndian.Uint16(frame[4:])))
+	harm, do := l.faults.meet(l.broker, kmsg.Key(binary.BigEndian.Uint16(frame[4:])), clientOf(frame))
 	if do != nil {
 		do()
 	}
@@ -194,6 +222,19 @@ func (l *link) request() ([]byte, error) {
 	l.waiting[int32(binary.BigEndian.Uint32(frame[8:]))] = harm
 	l.mu.Unlock()
 	return frame, nil
+}
+
+// clientOf is the client.id of a request, which stands behind its length, kind, version and number.
+func clientOf(frame []byte) string {
+	const at = 4 + 2 + 2 + 4
+	if len(frame) < at+2 {
+		return Everybody
+	}
+	n := int(int16(binary.BigEndian.Uint16(frame[at:])))
+	if n < 0 || at+2+n > len(frame) {
+		return Everybody
+	}
+	return string(frame[at+2 : at+2+n])
 }
 
 // answer is the next answer as the client shall get it.

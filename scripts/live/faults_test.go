@@ -48,7 +48,7 @@ func TestHarms(t *testing.T) {
 			seen := make(chan int32, 2)
 			target := broker(t, func(number int32) []byte { seen <- number; return answer(number) })
 			faults := &Faults{}
-			faults.Set(&Fault{API: kmsg.OffsetCommit, Skip: 1, Times: 1, Harm: c.harm})
+			faults.Set(Everybody, &Fault{API: kmsg.OffsetCommit, Skip: 1, Times: 1, Harm: c.harm})
 			addr, err := faults.Before(t.Context(), 1, target)
 			if err != nil {
 				t.Fatal(err)
@@ -80,10 +80,37 @@ func TestHarms(t *testing.T) {
 			if silent := errors.As(err, &late) && late.Timeout(); n != 0 || silent != c.silent {
 				t.Errorf("after it: got %d bytes, %v; want silence: %v", n, err, c.silent)
 			}
-			if got, want := faults.Hit(), 1; got != want {
+			if got, want := faults.Clear(Everybody), 1; got != want {
 				t.Errorf("hit: got %d, want %d", got, want)
 			}
 		})
+	}
+}
+
+// What befalls one client does not befall another, and is counted by client.
+func TestFaultsOfAClient(t *testing.T) {
+	request := func(client string) string {
+		q := kmsg.NewPtrMetadataRequest()
+		q.Version = 12
+		return clientOf(kmsg.NewRequestFormatter(kmsg.FormatterClientID(client)).AppendRequest(nil, q, 1))
+	}
+	faults := &Faults{}
+	faults.Set("a", &Fault{API: Any, Harm: Cut})
+	faults.Set(Everybody, &Fault{API: kmsg.Fetch, Harm: Huge})
+	for _, c := range []struct {
+		client string
+		api    kmsg.Key
+		want   Harm
+	}{{"a", kmsg.Metadata, Cut}, {"b", kmsg.Metadata, Pass}, {"b", kmsg.Fetch, Huge}, {Everybody, kmsg.Fetch, Huge}} {
+		if got, _ := faults.meet(1, c.api, request(c.client)); got != c.want {
+			t.Errorf("%q: got %v, want %v", c.client, got, c.want)
+		}
+	}
+	if a, all := faults.Clear("a"), faults.Clear(Everybody); a != 1 || all != 2 {
+		t.Errorf("hit: got %d and %d", a, all)
+	}
+	if got, _ := faults.meet(1, kmsg.Metadata, "a"); got != Pass {
+		t.Errorf("after it: got %v", got)
 	}
 }
 
