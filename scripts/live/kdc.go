@@ -7,14 +7,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A KDC is MIT Kerberos for the realm TEST.LOCAL, with the users alice and bob (by keytab), carol (by password, and with
 // pre-authentication), and a broker on localhost.
 type KDC struct {
 	*service
-	Conf string // krb5.conf, for KRB5_CONFIG
-	port int
+	Conf  string // krb5.conf, for KRB5_CONFIG
+	port  int
+	wrong time.Duration // how far its clock is ahead
 }
 
 // Realm is the realm of the KDC, CarolsPassword her password in it.
@@ -24,7 +26,10 @@ const (
 )
 
 // Kerberos starts a KDC. It ends with Stop.
-func Kerberos(ctx context.Context) (*KDC, error) {
+func Kerberos(ctx context.Context) (*KDC, error) { return KerberosAt(ctx, 0) }
+
+// KerberosAt starts one whose clock is ahead by so much, or behind. That takes faketime.
+func KerberosAt(ctx context.Context, wrong time.Duration) (*KDC, error) {
 	ports, err := freePorts(1)
 	if err != nil {
 		return nil, err
@@ -33,8 +38,8 @@ func Kerberos(ctx context.Context) (*KDC, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &KDC{service: s, Conf: filepath.Join(s.dir, "krb5.conf"), port: ports[0]}
-	s.command = func() *exec.Cmd { return k.tool("krb5kdc", "-n", "-r", Realm) }
+	k := &KDC{service: s, Conf: filepath.Join(s.dir, "krb5.conf"), port: ports[0], wrong: wrong}
+	s.command = k.serve
 	if err := k.found(ctx); err != nil {
 		k.Stop()
 		return nil, fmt.Errorf("make a Kerberos realm: %w", err)
@@ -53,6 +58,16 @@ func (k *KDC) Keytab(name string) string { return filepath.Join(k.dir, name+".ke
 func (k *KDC) Login(ctx context.Context, seconds int, cache string) error {
 	_, err := output(ctx, k.tool("kinit", "-c", "FILE:"+cache, "-l", fmt.Sprintf("%ds", seconds), "-kt", k.Keytab("alice"), "alice@"+Realm))
 	return err
+}
+
+// serve is the command of the KDC itself.
+func (k *KDC) serve() *exec.Cmd {
+	cmd := k.tool("krb5kdc", "-n", "-r", Realm)
+	if k.wrong != 0 {
+		cmd = k.tool("faketime", append([]string{"-f", fmt.Sprintf("%+d", int(k.wrong.Seconds())), cmd.Path}, cmd.Args[1:]...)...)
+		cmd.Env = append(cmd.Env, "FAKETIME_DONT_FAKE_MONOTONIC=1")
+	}
+	return cmd
 }
 
 func (k *KDC) tool(name string, args ...string) *exec.Cmd {

@@ -262,6 +262,9 @@ func TestDiagnosis(t *testing.T) {
 	trust := "ssl.truststore.location=" + certs.CA
 	login := []string{"sasl.mechanism=PLAIN", plainLogin("alice", "alice-secret")}
 	silent := silentPort(t)
+	late, err := live.KerberosAt(t.Context(), -time.Hour)
+	must(t, err)
+	defer late.Stop()
 	for _, x := range []struct {
 		name, addr string
 		lines      []string
@@ -286,6 +289,8 @@ func TestDiagnosis(t *testing.T) {
 		{name: "unknown user of Kerberos", addr: "localhost:" + on.Port(live.GSS), lines: []string{saslPlain, "sasl.kerberos.principal=mallory", "sasl.password=guessed"}, env: []string{"KRB5_CONFIG=" + on.KDC.Conf}, says: []string{"the KDC does not know the user mallory@TEST.LOCAL"}},
 		{name: "service of Kerberos", addr: "localhost:" + on.Port(live.GSS), lines: []string{saslPlain, "sasl.kerberos.service.name=broker", "sasl.kerberos.principal=alice", "sasl.kerberos.keytab=" + on.KDC.Keytab("alice")}, env: []string{"KRB5_CONFIG=" + on.KDC.Conf}, says: []string{"does not know the broker as broker/localhost", "-X sasl.kerberos.service.name"}},
 		{name: "Kerberos by address", addr: on.Addr(live.GSS), lines: []string{saslPlain, "sasl.kerberos.principal=alice", "sasl.kerberos.keytab=" + on.KDC.Keytab("alice")}, env: []string{"KRB5_CONFIG=" + on.KDC.Conf}, says: []string{"does not know the broker as kafka/127.0.0.1", "by its name"}},
+		{name: "clock of the KDC", addr: "localhost:" + on.Port(live.GSS), lines: []string{saslPlain, "sasl.kerberos.principal=alice", "sasl.kerberos.keytab=" + late.Keytab("alice")}, env: []string{"KRB5_CONFIG=" + late.Conf}, says: []string{"the clocks of this machine (", "and of the KDC of TEST.LOCAL differ too much", "gtoffset: hint: "}},
+		{name: "clock of a KDC that checks at once", addr: "localhost:" + on.Port(live.GSS), lines: []string{saslPlain, "sasl.kerberos.principal=carol", "sasl.password=" + live.CarolsPassword}, env: []string{"KRB5_CONFIG=" + late.Conf}, says: []string{"the clocks of this machine (", "and of the KDC of TEST.LOCAL differ too much", "gtoffset: hint: "}},
 		{name: "no KDC", addr: "localhost:" + on.Port(live.GSS), lines: []string{saslPlain, "sasl.kerberos.principal=alice", "sasl.password=guessed"}, env: []string{"KRB5_CONFIG=" + deafKDC(t)}, says: []string{"no KDC of TEST.LOCAL answers in time (127.0.0.1:", "check the realm in krb5.conf"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
