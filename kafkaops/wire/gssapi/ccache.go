@@ -4,30 +4,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// maxCache is far more than any cache holds.
-const maxCache = 16 << 20
-
 // readCache reads a credential cache of type FILE: whose it is, and the tickets in it.
 func readCache(path string) (principal, []*ticket, error) {
-	f, err := os.Open(path)
+	b, err := read(path)
 	if err != nil {
 		return principal{}, nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxCache+1))
-	if err != nil {
-		return principal{}, nil, err
-	}
-	if len(b) > maxCache {
-		return principal{}, nil, errors.New("is too large for a credential cache")
 	}
 	return parseCache(b)
 }

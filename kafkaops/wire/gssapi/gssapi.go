@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -86,18 +87,36 @@ func New(c Config) (*Mechanism, error) {
 	return m, nil
 }
 
+// maxFile is far more than any of the files holds.
+const maxFile = 16 << 20
+
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(b) > maxFile {
+		err = errors.New("is too large for such a file")
+	}
+	return b, err
+}
+
+var errDamaged = errors.New("is damaged")
+
 // guarded keeps what gokrb5's readers of files do with damaged ones from ending the program: they read beyond what is there.
 func guarded(read func() error) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("is damaged")
+			err = errDamaged
 		}
 	}()
 	return read()
 }
 
 func readConf(path string) (conf *config.Config, err error) {
-	text, err := os.ReadFile(path)
+	text, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +156,13 @@ func withoutInnerBlocks(text string) string {
 }
 
 func readKeytab(path string, user principal) (keys *keytab.Keytab, err error) {
-	err = guarded(func() (err error) {
-		keys, err = keytab.Load(path)
-		return err
-	})
+	content, err := read(path)
 	if err != nil {
 		return nil, err
+	}
+	keys = keytab.New()
+	if guarded(func() error { return keys.Unmarshal(content) }) != nil {
+		return nil, errDamaged // gokrb5's own words quote the file, keys and all
 	}
 	for _, e := range keys.Entries {
 		if user.is(principal{types.PrincipalName{NameString: e.Principal.Components}, e.Principal.Realm}) {
