@@ -4,7 +4,7 @@
 //
 // It finds the tests by itself. Each runs half of its time guided by coverage, and half without, which is many times as fast. A finding
 // ends its test and is told; Go leaves the input under testdata/fuzz, where it stays as a seed once it is mended. With -write the counts of
-// the tests that ran go into docs/reliability.md. The exit code is 1 if there was a finding.
+// the tests that ran are added to docs/reliability.md. The exit code is 1 if there was a finding.
 package main
 
 import (
@@ -37,7 +37,7 @@ func run(ctx context.Context) (code int, err error) {
 	each := flag.Duration("time", time.Minute, "how long each test runs")
 	only := flag.String("run", "", "only the tests whose PACKAGE.NAME has this regular expression")
 	parallel := flag.Int("parallel", min(2, runtime.NumCPU()), "how many processes fuzz at a time")
-	write := flag.Bool("write", false, "write the counts into "+page)
+	write := flag.Bool("write", false, "add the counts to "+page)
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return 0, fmt.Errorf("unknown argument %q", flag.Arg(0))
@@ -72,7 +72,7 @@ func run(ctx context.Context) (code int, err error) {
 		}
 		results = append(results, done)
 		if *write { // also of a run that is ended early
-			if err := writeInto(page, results, targets); err != nil {
+			if err := writeInto(page, results[len(results)-1:], targets); err != nil {
 				return 0, err
 			}
 		}

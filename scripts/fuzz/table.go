@@ -23,7 +23,7 @@ func total(results []result) (n int64) {
 	return n
 }
 
-// row is a line of the table: the last run of one target.
+// row is a line of the table: all runs of one target, and what the last one found.
 type row struct {
 	target, about string
 	executions    int64
@@ -39,15 +39,20 @@ func rowOf(r result) row {
 	return found
 }
 
-// merge puts the results of a run in the place of what is there of their targets. What is not among the targets that there are is left out.
+// merge adds the results of a run to what is there of their targets. What is not among the targets that there are is left out.
 func merge(there []row, results []result, targets []target) []row {
 	var all []row
 	for _, t := range targets {
 		name := t.short() + " " + t.name
+		before := slices.IndexFunc(there, func(r row) bool { return r.target == name })
 		if i := slices.IndexFunc(results, func(r result) bool { return r.pkg == t.pkg && r.name == t.name }); i >= 0 {
-			all = append(all, rowOf(results[i]))
-		} else if i := slices.IndexFunc(there, func(r row) bool { return r.target == name }); i >= 0 {
-			all = append(all, there[i])
+			now := rowOf(results[i])
+			if before >= 0 {
+				now.executions += there[before].executions
+			}
+			all = append(all, now)
+		} else if before >= 0 {
+			all = append(all, there[before])
 		}
 	}
 	return all
@@ -84,7 +89,7 @@ func rowsIn(text string) []row {
 	return all
 }
 
-// writeInto brings the table of a page up to date. A page without one gets it at its end.
+// writeInto adds to the table of a page. A page without one gets it at its end.
 func writeInto(page string, results []result, targets []target) error {
 	text, err := os.ReadFile(page)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
