@@ -87,6 +87,13 @@ func do(ctx context.Context, open func(context.Context, io.Writer) (*lab, error)
 	if err != nil {
 		return 0, err
 	}
+	together, alone := t.attempts(found.Cells)
+	if t.soak == 0 && len(together)+len(alone) == 0 { // nothing is left to be run: the page alone is made
+		if t.write {
+			err = found.write()
+		}
+		return 0, err
+	}
 	l, err := open(ctx, os.Stderr)
 	if err != nil {
 		return 0, err
@@ -106,7 +113,6 @@ func do(ctx context.Context, open func(context.Context, io.Writer) (*lab, error)
 		}
 		return found.write()
 	}
-	together, alone := t.attempts(found.Cells)
 	if err := l.tryEach(ctx, together, t.atOnce, tell); err != nil {
 		return wrong, err
 	}
