@@ -235,7 +235,10 @@ func FuzzStores(f *testing.F) {
 	both := append(bytes.Clone(id.keyPEM), id.certPEM...)
 	for _, content := range [][]byte{
 		trust, key, old, id.jks(f, "store", "store", true), id.jks(f, "store", "store", false), both, append(encrypted, id.certPEM...), bytes.ReplaceAll(both, []byte("\n"), []byte(" ")),
-		[]byte("-----BEGIN PRIVATE KEY-----"), []byte("-----BEGIN -----END "), []byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\x7f\xff\xff\xff"), {0x30, 0x84, 0xff, 0xff, 0xff, 0xff}, {0xce, 0xce, 0xce, 0xce}, nil,
+		[]byte("-----BEGIN PRIVATE KEY-----"), []byte("-----BEGIN -----END "), []byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\x7f\xff\xff\xff"),
+		{0x30, 0x84, 0xff, 0xff, 0xff, 0xff},
+		{0xce, 0xce, 0xce, 0xce},
+		nil,
 	} {
 		f.Add(content, "store")
 		f.Add(content, "")
