@@ -135,7 +135,8 @@ func TestOverride(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-	for text, want := range map[string]string{"sasl.password=hush": "sasl.password=$SASL_PASSWORD", "sasl.password=$PW": "sasl.password=$PW", "sasl.password=@f": "sasl.password=@/abs/f", "client.id=x": "client.id=x",
+	for text, want := range map[string]string{
+		"sasl.password=hush": "sasl.password=$SASL_PASSWORD", "sasl.password=$PW": "sasl.password=$PW", "sasl.password=@f": "sasl.password=@/abs/f", "client.id=x": "client.id=x",
 		"ssl.ca.location=ca.pem": "ssl.ca.location=/abs/ca.pem", "ssl.ca.location=probe": "ssl.ca.location=probe",
 	} {
 		if got := Shown(text, func(p string) string { return "/abs/" + p }); got != want {
@@ -149,7 +150,7 @@ func TestLinesThatNameNoSetting(t *testing.T) {
 	for text, want := range map[string]string{
 		"hunter2\n": "a line that names no setting",
 		"-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n7AilKLos+x/a==\n": "3 lines that name no setting",
-		"eyJhbGciOi.eyJzdWIiOi.c2ln\n":                                         "a line that names no setting",
+		"eyJhbGciOi.eyJzdWIiOi.c2ln\n":                                        "a line that names no setting",
 		"schema.registry.url=x\nacks=all\n":                                   "schema.registry.url acks",
 	} {
 		file, err := ReadFile(write(t, "client.properties", text))
