@@ -209,7 +209,7 @@ func (r *releasing) build(goos, arch string) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "gtoffset")
-	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", path, "."); err != nil {
+	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", path, "."); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", goos, arch, err)
 	}
 	return os.ReadFile(path)
