@@ -36,7 +36,7 @@ func newHistory(g *global) *cobra.Command {
 		Long: `Use it when offsets are not where they were. It shows what a group committed before, as far as Kafka's own topic of commits
 still tells: moves back, changes by anybody who was not a member of the group, deletions, and commits of transactions that
 never took effect. What members commit as they go forward is counted, and listed with --all. The last line is the command that
-brings back what stood before the last such move. It reads only, and needs READ on the topic __consumer_offsets.
+brings back what stood before the last such move that was not put right since. It reads only, and needs READ on the topic __consumer_offsets.
 
 Dangers: it is no proof. Compaction takes what is older than some hours or days; from when on nothing is missing is said.
 Kafka records no names: whoever commits while nobody is in the group is "not a member", a tool or a consumer that assigns its

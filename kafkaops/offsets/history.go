@@ -118,8 +118,10 @@ type History struct {
 	Events   []HistoryEvent // in the order of the log
 	Complete Complete
 	Gone     bool               // the group itself was removed, and nothing came after
+	Joined   bool               // it had members at some time
 	Topics   map[string][]int32 // the partitions of each topic of which there is a record, sorted
 	Was      map[Key]Was        // what was in force at HistoryPolicy.At; a partition that is not in it left no record
+	Now      map[Key]int64      // what is in force, of the same partitions; None: removed, or not readable
 
 	Records int64 // of the group
 	Commits int64 // of the partitions asked about, that took effect

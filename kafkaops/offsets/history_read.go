@@ -286,7 +286,10 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m)
 	if runs && run != None && h.within(at) {
 		r := &h.out.Events[run]
-		r.Largest = max(r.Largest, r.To-r.From, m.step)
+		if r.Commits == 1 {
+			r.Largest = r.To - r.From
+		}
+		r.Largest = max(r.Largest, m.step)
 		r.To, r.Ended = p.Value.Offset, time.UnixMilli(at)
 		r.Commits++
 		h.out.Shown++
@@ -428,8 +431,13 @@ func (h *Historian) End(complete Complete) History {
 	}
 	byRequest(h.out.Events)
 	h.out.Topics = map[string][]int32{}
+	h.out.Now = make(map[Key]int64, len(h.places))
 	for _, k := range slices.SortedFunc(maps.Keys(h.places), Key.Compare) {
 		h.out.Topics[k.Topic] = append(h.out.Topics[k.Topic], k.Partition)
+		h.out.Now[k] = None
+		if c := h.places[k]; c.state == WasCommitted {
+			h.out.Now[k] = c.value.Offset
+		}
 	}
 	if !h.policy.At.IsZero() {
 		h.out.Was = make(map[Key]Was, len(h.places))
@@ -437,7 +445,7 @@ func (h *Historian) End(complete Complete) History {
 			h.out.Was[k] = c.was
 		}
 	}
-	h.out.Complete, h.out.Gone = complete, h.gone
+	h.out.Complete, h.out.Gone, h.out.Joined = complete, h.gone, h.who.ever
 	return h.out
 }
 

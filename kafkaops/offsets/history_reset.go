@@ -74,14 +74,17 @@ func (w Was) words(at time.Time) string {
 // notes says what an operator should know before going back: what members have committed since, and what may come in between.
 func (p Past) notes(g Group) []string {
 	var notes []string
-	members, partitions, disorder := 0, 0, 0
+	members, partitions, behind, disorder := 0, 0, 0, 0
 	var reached *Key
 	for _, r := range g.Rows {
 		w := p.of(r.Key)
 		if w.State != WasCommitted {
 			continue
 		}
-		if w.Members > 0 {
+		switch {
+		case w.Members > 0 && w.Reached <= w.Value.Offset:
+			behind++
+		case w.Members > 0:
 			members += w.Members
 			partitions++
 			if reached == nil || w.Reached-w.Value.Offset > p.of(*reached).Reached-p.of(*reached).Value.Offset {
@@ -97,8 +100,11 @@ func (p Past) notes(g Group) []string {
 	}
 	if members > 0 {
 		w := p.of(*reached)
-		notes = append(notes, fmt.Sprintf("members, or transactions, committed %s since then, in %s: what they processed is read again, the most in %s, which they took from %d to %d",
+		notes = append(notes, fmt.Sprintf("members, or transactions, committed %s since then, in %s: what they processed is read again, the most in %s, from %d to %d",
 			Plural(members, "time"), Plural(partitions, "partition"), *reached, w.Value.Offset, w.Reached))
+	}
+	if behind > 0 {
+		notes = append(notes, fmt.Sprintf("members, or transactions, committed since then in %s without coming as far as then: what lies between is passed over", Plural(behind, "partition")))
 	}
 	if disorder > 0 {
 		notes = append(notes, fmt.Sprintf("in %s times are not in order around then, as another broker's clock came in: the order of the log counts", Plural(disorder, "partition")))

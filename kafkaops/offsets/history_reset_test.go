@@ -86,7 +86,7 @@ func TestPastNotes(t *testing.T) {
 	}
 	got := strings.Join(past.notes(g), "\n")
 	want := "a 2: the transaction of producer 7 is still open; ending it does not undo this write, but its job may commit again\n" +
-		"members, or transactions, committed 5 times since then, in 2 partitions: what they processed is read again, the most in a 1, which they took from 5 to 500\n" +
+		"members, or transactions, committed 5 times since then, in 2 partitions: what they processed is read again, the most in a 1, from 5 to 500\n" +
 		"in 1 partition times are not in order around then, as another broker's clock came in: the order of the log counts"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

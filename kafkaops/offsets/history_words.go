@@ -135,31 +135,61 @@ func (h History) Name(ids map[int64]string) {
 	}
 }
 
-// Undo is the last move that somebody may regret, and the partitions that it moved: the last one back by anybody but a member, else the
-// last one back, else what was deleted last, else the last one forward by anybody but a member. There are no selections if nothing of
-// that kind happened.
+// Undo is the last move that somebody may regret, and the partitions that it moved: by anybody but a member, back, forward or away, or
+// else the last one back by a member. In a group that never had members forward is its job's own way. What was put right since then,
+// exactly, is none, and neither is what put it right. There are no selections if nothing of that kind happened.
 func (h History) Undo() (at time.Time, moved []Selection) {
+	right := h.putRight()
+	regretted := func(e *HistoryEvent) bool {
+		return e.From != None && h.Now[e.Key] != e.From && !right[e]
+	}
 	wishes := []func(*HistoryEvent) bool{
-		func(e *HistoryEvent) bool { return e.What == WentBack && e.By != AMember },
-		func(e *HistoryEvent) bool { return e.What == WentBack },
-		func(e *HistoryEvent) bool { return e.What == Deleted },
-		func(e *HistoryEvent) bool { return e.What == WentForward && e.By == NotAMember && e.Commits == 1 },
+		func(e *HistoryEvent) bool {
+			return regretted(e) && (e.What == WentBack && e.By != AMember || e.What == Deleted || e.What == WentForward && e.By == NotAMember && h.Joined)
+		},
+		func(e *HistoryEvent) bool { return regretted(e) && e.What == WentBack },
 	}
 	for _, wish := range wishes {
 		for i := len(h.Events) - 1; i >= 0; i-- {
-			if e := &h.Events[i]; e.From != None && wish(e) {
-				return e.Time, h.with(e, wish)
+			e := &h.Events[i]
+			if !wish(e) {
+				continue
 			}
+			lost := func(o *HistoryEvent) bool { return wish(o) && o.What != WentForward }
+			if moved := h.with(e, lost); len(moved) > 0 { // of one request that moved some back and some forward, those back
+				return e.Time, moved
+			}
+			return e.Time, h.with(e, wish)
 		}
 	}
 	return time.Time{}, nil
+}
+
+// putRight finds the moves that a later one of the same partition turned round exactly, and those later ones.
+func (h History) putRight() map[*HistoryEvent]bool {
+	right := map[*HistoryEvent]bool{}
+	open := map[Key][]*HistoryEvent{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.What != WentBack && e.What != WentForward {
+			continue
+		}
+		of := open[e.Key]
+		if n := len(of); n > 0 && of[n-1].From == e.To && of[n-1].To == e.From {
+			right[e], right[of[n-1]] = true, true
+			open[e.Key] = of[:n-1]
+			continue
+		}
+		open[e.Key] = append(of, e)
+	}
+	return right
 }
 
 // with selects the partitions that one request moved in the same way.
 func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []Selection {
 	byTopic := map[string][]int32{}
 	for i := range h.Events {
-		if o := &h.Events[i]; o.Request == e.Request && o.From != None && wish(o) {
+		if o := &h.Events[i]; o.Request == e.Request && wish(o) {
 			byTopic[o.Key.Topic] = append(byTopic[o.Key.Topic], o.Key.Partition)
 		}
 	}
