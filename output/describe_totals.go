@@ -56,7 +56,9 @@ func tally(g offsets.Group, t offsets.Totals) string {
 		n    int
 		what string
 	}{
-		{t.WithUnprocessed, "with unprocessed records"}, {t.NeverCommitted, neverWord(g)}, {t.CommitExpired, "without a committed offset"},
+		{t.WithUnprocessed, "with unprocessed records"},
+		{t.NeverCommitted, neverWord(g)},
+		{t.CommitExpired, "without a committed offset"},
 		{t.CommitBehind, "committed behind stored"},
 	} {
 		switch {
