@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"bytes"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -21,10 +23,7 @@ seconds at most.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch args[0] {
 			case "bash":
-				if _, err := io.WriteString(g.env.Stdout, bareBash); err != nil {
-					return err
-				}
-				return root.GenBashCompletionV2(g.env.Stdout, true)
+				return bashScript(g.env.Stdout, root)
 			case "zsh":
 				return root.GenZshCompletion(g.env.Stdout)
 			case "fish":
@@ -35,6 +34,20 @@ seconds at most.`,
 			return among("gtoffset completion", args[0], shells)
 		},
 	}
+}
+
+// bashScript is cobra's, for a bash with and without the package bash-completion. printf %q, by which it quotes, escapes commas, too, and so
+// would find nothing that goes on behind one.
+func bashScript(w io.Writer, root *cobra.Command) error {
+	var script bytes.Buffer
+	if err := root.GenBashCompletionV2(&script, true); err != nil {
+		return err
+	}
+	_, err := strings.NewReplacer(
+		`[[ $comp == "$cur"* ]] || continue`, `comp=${comp//\\,/,}; [[ $comp == "$cur"* ]] || continue`,
+		`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}"); COMPREPLY[0]=${COMPREPLY[0]//\\,/,}`,
+	).WriteString(w, bareBash+script.String())
+	return err
 }
 
 // bareBash is the one function that cobra's script needs of the package bash-completion: the words of the line up to the cursor, those
