@@ -123,6 +123,7 @@ func (g *global) live(c *cobra.Command, find func(*session, context.Context) []s
 	if err != nil {
 		return nil
 	}
+	s.note = nil
 	return find(s, ctx)
 }
 

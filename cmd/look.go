@@ -21,6 +21,7 @@ type session struct {
 	user    string           // who logs in to the cluster, as far as it is known
 	away    *offsets.Trouble // the store did not answer in this look, and is asked no more in it
 	origin  offsets.Origin
+	note    func(format string, args ...any) // says on stderr what was passed over; nil says nothing, as in a completion
 }
 
 // open opens the store and makes the cluster; the first request connects.
@@ -32,7 +33,7 @@ func (g *global) open() (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{user: c.User, origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
+	s := &session{user: c.User, note: g.note, origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
 	if g.store != "" {
 		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable}); err != nil {
 			return nil, err
@@ -302,9 +303,15 @@ func (s *session) onlyStored(ctx context.Context, known map[string]bool, whole b
 	}
 	ctx, cancel := halfOf(ctx)
 	defer cancel()
-	stored, _, err := s.store.Groups(ctx)
+	stored, notes, err := s.store.Groups(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if s.note != nil {
+		for _, n := range notes {
+			s.note("store %s: %s", s.store.Name(), n)
+		}
+		s.note = nil // once is enough, also while it is watched
 	}
 	var groups []offsets.Group
 	for _, name := range stored {

@@ -195,3 +195,15 @@ func TestCopyCountsOnce(t *testing.T) {
 	must(t, err)
 	same(t, "after a clamp that had nothing to do", string(data), "0 41\n")
 }
+
+// What a store passes over while its groups are listed is said, once.
+func TestStoreTellsWhatItPassesOver(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 20}).commit("billing", "orders", 5)
+	nameless := filepath.Join(w.store, "x%~"+strings.Repeat("ab", 32), "orders")
+	must(t, os.MkdirAll(nameless, 0o755))
+	must(t, os.WriteFile(filepath.Join(nameless, "gtoffset"), []byte("0 5\n"), 0o644))
+	for _, command := range [][]string{{"describe"}, {"describe", "--all-groups"}} {
+		w.run(append(command, "-s", w.store)...).exits(0).prints("billing").says("no file in it tells the group's whole name")
+	}
+}
