@@ -129,12 +129,17 @@ func TestRequests(t *testing.T) {
 		}))
 		subjects = append(subjects, subject{fmt.Sprintf("a live %s group of %d partitions", m.kind, m.partitions), group, m.limit})
 	}
-	subjects = append(subjects, subject{"a group that does not exist", name(t, "nobody"), 17})
+	nobody := name(t, "nobody")
+	subjects = append(subjects, subject{"a group that does not exist", nobody, 17})
 	for _, s := range subjects {
 		requests, connections := onTheWire(t, s.group)
 		said := logged(gtoffset(t, "describe", "-g", s.group, "-v"))
 		t.Logf("%s: %d requests over %d connections, %d by -v", s.what, len(requests), connections, len(said))
 		checkRequests(t, s.what, s.limit, requests, connections, said)
+		if s.group == nobody { // the program then looks for a name that is nearly the same, at each broker
+			hints := func(q string) bool { return q == "ListGroups.5" || q == "ApiVersions.0" }
+			requests, said = slices.DeleteFunc(requests, hints), slices.DeleteFunc(said, hints)
+		}
 		slices.Sort(requests)
 		slices.Sort(said)
 		if raced(requests) == raced(said) && !slices.Equal(said, requests) {
