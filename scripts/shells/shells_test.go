@@ -26,7 +26,6 @@ var shells = []shell{
 	{"bash", "bash --noprofile --norc -i", "", `PS1='> '; bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; . <(gtoffset completion bash)`},
 	{"bash with bash-completion", "bash --noprofile --norc -i", bashCompletion, `PS1='> '; bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; . ` + bashCompletion + `; . <(gtoffset completion bash)`},
 	{"zsh", "zsh -f -i", "", `PS1='> '; LISTMAX=1000; setopt NO_LIST_AMBIGUOUS; autoload -Uz compinit; compinit -u -D; . <(gtoffset completion zsh)`},
-	{"fish", "fish --no-config --private", "", `function fish_prompt; echo -n '> '; end; set -g fish_autosuggestion_enabled 0; gtoffset completion fish | source`},
 }
 
 // whole are lines of which one Tab makes another.
