@@ -45,7 +45,10 @@ func (t *Terminal) tmux(args ...string) (string, error) {
 }
 
 // Close ends the terminal, and with it what runs on it.
-func (t *Terminal) Close() { _, _ = t.tmux("kill-server") }
+func (t *Terminal) Close() {
+	t.ctx = context.WithoutCancel(t.ctx) // a test's is over when it cleans up
+	_, _ = t.tmux("kill-server")
+}
 
 // Type types keys by tmux's names: Enter, Tab, C-c.
 func (t *Terminal) Type(keys ...string) error {
