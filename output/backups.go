@@ -31,17 +31,7 @@ type BackupItem struct {
 }
 
 // Write writes the view as table, json or yaml.
-func (v Backups) Write(s Stream, f Format) error {
-	switch f {
-	case Table, "":
-		return v.text(s)
-	case JSON:
-		return v.json(s.W)
-	case YAML:
-		return asYAML(s.W, v.json)
-	}
-	return FormatError{f, []Format{Table, JSON, YAML}}
-}
+func (v Backups) Write(s Stream, f Format) error { return inThree(s, f, v.text, v.json) }
 
 func (v Backups) json(w io.Writer) error { return writeJSON(w, v.document()) }
 

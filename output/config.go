@@ -24,17 +24,7 @@ type ConfigSetting struct {
 }
 
 // Write writes the view as table, json or yaml.
-func (v Config) Write(s Stream, f Format) error {
-	switch f {
-	case Table, "":
-		return v.text(s)
-	case JSON:
-		return v.json(s.W)
-	case YAML:
-		return asYAML(s.W, v.json)
-	}
-	return FormatError{f, []Format{Table, JSON, YAML}}
-}
+func (v Config) Write(s Stream, f Format) error { return inThree(s, f, v.text, v.json) }
 
 func (v Config) json(w io.Writer) error { return writeJSON(w, v.document()) }
 

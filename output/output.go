@@ -122,3 +122,16 @@ func (p *printer) printf(format string, args ...any) {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
 	}
 }
+
+// inThree writes what has a text for people and a document: as table, json or yaml.
+func inThree(s Stream, f Format, text func(Stream) error, document func(io.Writer) error) error {
+	switch f {
+	case Table, "":
+		return text(s)
+	case JSON:
+		return document(s.W)
+	case YAML:
+		return asYAML(s.W, document)
+	}
+	return FormatError{f, []Format{Table, JSON, YAML}}
+}

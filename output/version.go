@@ -21,17 +21,7 @@ type Version struct {
 }
 
 // Write writes the view as table (lines), json or yaml.
-func (v Version) Write(s Stream, f Format) error {
-	switch f {
-	case Table, "":
-		return v.text(s)
-	case JSON:
-		return v.json(s.W)
-	case YAML:
-		return asYAML(s.W, v.json)
-	}
-	return FormatError{f, []Format{Table, JSON, YAML}}
-}
+func (v Version) Write(s Stream, f Format) error { return inThree(s, f, v.text, v.json) }
 
 func (v Version) text(s Stream) error {
 	p := &printer{w: s.W}

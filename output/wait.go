@@ -18,21 +18,15 @@ type Wait struct {
 }
 
 // Write writes the view as table (a line), json or yaml.
-func (v Wait) Write(s Stream, f Format) error {
-	switch f {
-	case Table, "":
-		if len(v.Open) > 0 {
-			return nil // the error says it
-		}
-		p := &printer{w: s.W}
-		p.printf("met after %s\n", offsets.Span(v.Waited.Round(time.Second)))
-		return p.err
-	case JSON:
-		return v.json(s.W)
-	case YAML:
-		return asYAML(s.W, v.json)
+func (v Wait) Write(s Stream, f Format) error { return inThree(s, f, v.text, v.json) }
+
+func (v Wait) text(s Stream) error {
+	if len(v.Open) > 0 {
+		return nil // the error says it
 	}
-	return FormatError{f, []Format{Table, JSON, YAML}}
+	p := &printer{w: s.W}
+	p.printf("met after %s\n", offsets.Span(v.Waited.Round(time.Second)))
+	return p.err
 }
 
 func (v Wait) json(w io.Writer) error { return writeJSON(w, v.document()) }
