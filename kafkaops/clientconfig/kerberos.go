@@ -55,11 +55,6 @@ func (b *builder) kerberos(l login) error {
 	if c.User == "" && c.Cache == "" {
 		return b.bad(where, "-X "+keyPrincipal+"=NAME@REALM", "nothing says who logs in: principal of %s, or %s", keyJAAS, keyPrincipal)
 	}
-	for _, path := range []string{c.Conf, c.Keytab, c.Cache} {
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would block
-			return b.bad(where, "", "%s is no regular file", path)
-		}
-	}
 	m, err := gssapi.New(c)
 	if err != nil {
 		hint := ""

@@ -91,6 +91,12 @@ func New(c Config) (*Mechanism, error) {
 const maxFile = 16 << 20
 
 func read(path string) ([]byte, error) {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // a pipe would block
+		return nil, errors.New("is no regular file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,8 @@ func TestFiles(t *testing.T) {
 		says string
 	}{
 		"no krb5.conf":   {Config{Conf: "/no/krb5.conf", User: "alice", Password: "p"}, "krb5.conf /no/krb5.conf: no such file"},
+		"a device":       {Config{Conf: os.DevNull, User: "alice", Password: "p"}, "krb5.conf " + os.DevNull + ": is no regular file"},
+		"a folder":       {Config{Conf: good, Cache: t.TempDir()}, ": is no regular file"},
 		"no keytab":      {Config{Conf: good, User: "alice", Keytab: "/no/keytab"}, "keytab /no/keytab: no such file"},
 		"empty keytab":   {Config{Conf: good, User: "alice", Keytab: write(t, "k", "")}, "keytab "},
 		"damaged keytab": {Config{Conf: good, User: "alice", Keytab: write(t, "k", "\x05\x02\x00\x00\x00\x10\x00\x01")}, "keytab "},
