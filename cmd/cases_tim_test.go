@@ -144,6 +144,7 @@ func TestCasesTim(t *testing.T) {
 			w.to(c.args...).exits(2).says(c.says)
 		}
 		same(t, "requests", w.b.Count(), 0)
+		w.to("--to-datetime", "2024-05-02T11:59:59", "--timezone", "UTC").exits(0)
 		w.to("--to-datetime", "2024-05-02T11:59:59Z").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=1")
 	})

@@ -22,6 +22,7 @@ type resetOptions struct {
 	allTopics bool
 	clamp     bool
 	timezone  string
+	zoned     bool // --timezone is given
 
 	toOffset, shiftBy                                       int64
 	toDatetime, byDuration, toCommitAt, fromGroup, fromFile string
@@ -138,7 +139,8 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	if err := o.needGroup(); err != nil {
 		return err
 	}
-	if c.Flags().Changed("timezone") && !c.Flags().Changed("to-datetime") && !c.Flags().Changed("to-commit-at") {
+	o.zoned = c.Flags().Changed("timezone")
+	if o.zoned && !c.Flags().Changed("to-datetime") && !c.Flags().Changed("to-commit-at") {
 		return usage("--timezone belongs to --to-datetime and --to-commit-at", "leave it out")
 	}
 	if err := o.takeAim(c.Flags()); err != nil {
@@ -211,8 +213,8 @@ func (o *resetOptions) resolve(g *global) error {
 	switch ahead := o.instant.Sub(now); {
 	case ahead > 24*time.Hour:
 		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
-	case ahead > clocksApart && !elsewhere.Equal(o.instant): // meant in the zone of whoever wrote it, most likely
-		return usage(fmt.Sprintf("--to-datetime %s is ahead, read in %s; the clock here says %s", sayInstant(o.instant), zone, sayInstant(now)), "name the zone: --to-datetime "+o.toDatetime+"+02:00, or --timezone Europe/Berlin; --to-latest goes to the end")
+	case ahead > clocksApart && !o.zoned && !elsewhere.Equal(o.instant): // meant in the zone of whoever wrote it, most likely
+		return usage(fmt.Sprintf("--to-datetime %s is ahead, read in %s; the clock here says %s", sayInstant(o.instant), zone, sayInstant(now)), "--timezone UTC if that is meant, or --timezone Europe/Berlin; --to-latest goes to the end")
 	}
 	return nil
 }
