@@ -84,3 +84,34 @@ func TestKafkaToolCSV(t *testing.T) {
 		})
 	}
 }
+
+// What the README says of Kafka's own tool: an offset below the log's start is a lag that can never be read, one above its end a negative
+// lag; a shift by nothing brings both into range, and tells only where they are now; a failure ends with 0.
+func TestKafkaToolAsTheReadmeTells(t *testing.T) {
+	s := stage(t, cluster, [2]int64{500, 900}, [2]int64{0, 100}, [2]int64{0, 100})
+	s.commit(300, 140, 60)
+	tool := func(args ...string) string {
+		t.Helper()
+		said, err := cluster.Tool(t.Context(), live.ConsumerGroups, append([]string{"--bootstrap-server", cluster.Bootstrap(), "--group", s.group}, args...)...)
+		must(t, err)
+		return said
+	}
+	said := tool("--describe")
+	for p, want := range []string{"300 900 600", "140 100 -40", "60 100 40"} {
+		got := ""
+		for line := range strings.Lines(said) {
+			if f := strings.Fields(line); len(f) > 5 && f[1] == s.topic && f[2] == fmt.Sprint(p) {
+				got = strings.Join(f[3:6], " ")
+			}
+		}
+		same(t, fmt.Sprintf("offset, end and lag of partition %d", p), got, want)
+	}
+	said = tool("--reset-offsets", "--topic", s.topic, "--shift-by", "0", "--execute")
+	same(t, "committed", s.committed(), "0=500 1=100 2=60")
+	if strings.Contains(said, "300") {
+		t.Errorf("it tells what was there\n%s", said)
+	}
+	if said := tool("--reset-offsets", "--topic", "no-such-topic", "--to-earliest", "--execute"); !strings.Contains(said, "Error") {
+		t.Errorf("got no error, and exit code 0\n%s", said)
+	}
+}

@@ -1,9 +1,9 @@
 // Command describe measures gtoffset describe on a real three-broker Kafka. One group of 12, 1,000 and 10,000 partitions is held
 // against a minimal program that sends the same requests over bare TCP, against a small program on franz-go's kadm, against Kafka's
 // own tool, and again through a wire that takes 10 ms each way; 20 and 200 groups of 50 partitions against kadm and Kafka's tool. It
-// prints Markdown and fails when a bound is missed.
+// prints Markdown and fails when a bound is missed. With -write it keeps ratios and memory in docs/bench.json, and in the README.
 //
-//	go run ./scripts/bench/describe [-rounds 20] [-java 5] [-largest 10000]
+//	go run ./scripts/bench/describe [-rounds 20] [-java 5] [-largest 10000] [-write]
 package main
 
 import (
@@ -31,6 +31,7 @@ var (
 	rounds     = flag.Int("rounds", 20, "how often each program runs")
 	javaRounds = flag.Int("java", 5, "how often Kafka's own tool runs")
 	largest    = flag.Int("largest", 10_000, "leave out groups of more partitions")
+	write      = flag.Bool("write", false, "keep the figures in "+dataFile+" and "+pageFile)
 )
 
 func main() {
@@ -66,7 +67,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer c.Stop()
-	r := runner{c, paths[0], paths[1], paths[2], paths[3]}
+	r := &runner{c, paths[0], paths[1], paths[2], paths[3], newResults(live.Current)}
 
 	held := true
 	for _, s := range []subject{{"small", 1, 12}, {"large", 4, 250}, {"huge", 10, 1000}} {
@@ -86,6 +87,11 @@ func run(ctx context.Context) error {
 		}
 		held = held && ok
 	}
+	if *write {
+		if err := r.found.write(); err != nil {
+			return err
+		}
+	}
 	if !held {
 		return errors.New("a bound was missed")
 	}
@@ -96,10 +102,31 @@ func run(ctx context.Context) error {
 type runner struct {
 	*live.Cluster
 	program, minimal, kadm, empty string
+	found                         results
+}
+
+// keep adds what a subject has shown, with the memory that each program takes for it.
+func (r *runner) keep(ctx context.Context, groups, partitions int, times, slow map[string]bench.Times, describe, kadm, tool bench.Command) error {
+	m := measured{
+		Groups: groups, Partitions: partitions,
+		Kadm: bench.Ratio(times[kadm.Name].Median(), times[describe.Name].Median()),
+		Tool: bench.Ratio(slow[tool.Name].Median(), slow[describe.Name].Median()),
+	}
+	for _, of := range []struct {
+		command bench.Command
+		into    *float64
+	}{{describe, &m.Memory.Describe}, {kadm, &m.Memory.Kadm}, {tool, &m.Memory.Tool}} {
+		var err error
+		if *of.into, err = bench.Resident(ctx, of.command); err != nil {
+			return err
+		}
+	}
+	r.found.Measured = append(r.found.Measured, m)
+	return nil
 }
 
 // oneGroup measures one group.
-func (r runner) oneGroup(ctx context.Context, s subject) (held bool, err error) {
+func (r *runner) oneGroup(ctx context.Context, s subject) (held bool, err error) {
 	if err := fill(ctx, r.Cluster, s); err != nil {
 		return false, err
 	}
@@ -152,6 +179,9 @@ func (r runner) oneGroup(ctx context.Context, s subject) (held bool, err error) 
 		})
 	}
 	held = bench.Report(fmt.Sprintf("one group of %d partitions, loopback", total), append(order, java), times, claims...)
+	if err := r.keep(ctx, 1, total, times, slow, describe, kadm, java); err != nil {
+		return false, err
+	}
 
 	describe.Args = []string{r.program, "describe", "-b", far, "-g", s.group}
 	bare.Args = []string{r.minimal, far, s.group}
@@ -173,7 +203,7 @@ const (
 )
 
 // groups measures n groups at once.
-func (r runner) groups(ctx context.Context, n int) (held bool, err error) {
+func (r *runner) groups(ctx context.Context, n int) (held bool, err error) {
 	topic := fmt.Sprintf("many-%d", n)
 	if err := r.CreateTopic(ctx, topic, manyPartitions); err != nil {
 		return false, err
@@ -213,6 +243,9 @@ func (r runner) groups(ctx context.Context, n int) (held bool, err error) {
 	times[java.Name] = slow[java.Name]
 	requests, memory, err := cost(ctx, describe)
 	if err != nil {
+		return false, err
+	}
+	if err := r.keep(ctx, n, manyPartitions, times, slow, describe, kadm, java); err != nil {
 		return false, err
 	}
 	return bench.Report(fmt.Sprintf("%d groups of %d partitions, loopback", n, manyPartitions), []bench.Command{describe, kadm, java}, times, bench.Claim{
