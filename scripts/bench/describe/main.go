@@ -105,24 +105,27 @@ type runner struct {
 	found                         results
 }
 
-// keep adds what a subject has shown, with the memory that each program takes for it.
-func (r *runner) keep(ctx context.Context, groups, partitions int, times, slow map[string]bench.Times, describe, kadm, tool bench.Command) error {
-	m := measured{
-		Groups: groups, Partitions: partitions,
-		Kadm: bench.Ratio(times[kadm.Name].Median(), times[describe.Name].Median()),
-		Tool: bench.Ratio(slow[tool.Name].Median(), slow[describe.Name].Median()),
-	}
+// measure makes what is kept of a subject, with the memory that each program takes for it.
+func measure(ctx context.Context, groups, partitions int, times, slow map[string]bench.Times, describe, kadm, tool bench.Command) (measured, error) {
+	m := measured{Groups: groups, Partitions: partitions, Near: compare(times, slow, describe, kadm, tool)}
 	for _, of := range []struct {
 		command bench.Command
 		into    *float64
 	}{{describe, &m.Memory.Describe}, {kadm, &m.Memory.Kadm}, {tool, &m.Memory.Tool}} {
 		var err error
 		if *of.into, err = bench.Resident(ctx, of.command); err != nil {
-			return err
+			return m, err
 		}
 	}
-	r.found.Measured = append(r.found.Measured, m)
-	return nil
+	return m, nil
+}
+
+// compare holds the others' medians against that of describe, each of the turns that they took together.
+func compare(times, slow map[string]bench.Times, describe, kadm, tool bench.Command) beside {
+	return beside{
+		Kadm: bench.Ratio(times[kadm.Name].Median(), times[describe.Name].Median()),
+		Tool: bench.Ratio(slow[tool.Name].Median(), slow[describe.Name].Median()),
+	}
 }
 
 // oneGroup measures one group.
@@ -179,16 +182,24 @@ func (r *runner) oneGroup(ctx context.Context, s subject) (held bool, err error)
 		})
 	}
 	held = bench.Report(fmt.Sprintf("one group of %d partitions, loopback", total), append(order, java), times, claims...)
-	if err := r.keep(ctx, 1, total, times, slow, describe, kadm, java); err != nil {
+	m, err := measure(ctx, 1, total, times, slow, describe, kadm, java)
+	if err != nil {
 		return false, err
 	}
 
 	describe.Args = []string{r.program, "describe", "-b", far, "-g", s.group}
 	bare.Args = []string{r.minimal, far, s.group}
-	order = []bench.Command{describe, bare}
+	kadm.Args = []string{r.kadm, far, s.group}
+	java.Args = r.ToolCommand(live.ConsumerGroups, "--bootstrap-server", far, "--describe", "--group", s.group).Args
+	order = []bench.Command{describe, bare, kadm}
 	if times, err = bench.Interleave(ctx, *rounds, order...); err != nil {
 		return false, err
 	}
+	if slow, err = bench.Interleave(ctx, *javaRounds, java, describe); err != nil {
+		return false, err
+	}
+	m.Far = compare(times, slow, describe, kadm, java)
+	r.found.Measured = append(r.found.Measured, m)
 	return bench.Report(fmt.Sprintf("one group of %d partitions, through %v each way", total, each), order, times, bench.Claim{
 		What: "lower quartile of describe ÷ minimal", Bound: 1.25,
 		Got: bench.Ratio(lower(describe), lower(bare)),
@@ -245,9 +256,11 @@ func (r *runner) groups(ctx context.Context, n int) (held bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := r.keep(ctx, n, manyPartitions, times, slow, describe, kadm, java); err != nil {
+	m, err := measure(ctx, n, manyPartitions, times, slow, describe, kadm, java)
+	if err != nil {
 		return false, err
 	}
+	r.found.Measured = append(r.found.Measured, m)
 	return bench.Report(fmt.Sprintf("%d groups of %d partitions, loopback", n, manyPartitions), []bench.Command{describe, kadm, java}, times, bench.Claim{
 		What: "median of describe ÷ kadm", Bound: 0.8,
 		Got: bench.Ratio(times[describe.Name].Median(), times[kadm.Name].Median()),

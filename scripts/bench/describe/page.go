@@ -27,18 +27,26 @@ type results struct {
 	Kafka    string     `json:"kafka"` // release
 	Cores    int        `json:"cores"`
 	Rounds   int        `json:"rounds"`
+	Tool     int        `json:"tool"` // rounds of Kafka's tool
 	Measured []measured `json:"measured"`
 }
 
-// measured is what the programs took for the same groups. Times are medians over that of gtoffset, memory is in MB.
+// measured is what the programs took for the same groups.
 type measured struct {
-	Groups     int     `json:"groups"`
-	Partitions int     `json:"partitions"` // of each group
-	Kadm       float64 `json:"kadm"`
-	Tool       float64 `json:"tool"`
-	Memory     memory  `json:"memory"`
+	Groups     int    `json:"groups"`
+	Partitions int    `json:"partitions"` // of each group
+	Near       beside `json:"near"`       // over loopback
+	Far        beside `json:"far"`        // over a line of 10 ms each way; zero: not measured
+	Memory     memory `json:"memory"`
 }
 
+// beside are medians of time over that of gtoffset.
+type beside struct {
+	Kadm float64 `json:"kadm"`
+	Tool float64 `json:"tool"`
+}
+
+// memory is resident, in MB.
 type memory struct {
 	Describe float64 `json:"describe"`
 	Kadm     float64 `json:"kadm"`
@@ -46,18 +54,22 @@ type memory struct {
 }
 
 func newResults(kafka string) results {
-	return results{At: time.Now().UTC().Truncate(time.Second), Kafka: kafka, Cores: runtime.NumCPU(), Rounds: *rounds}
+	return results{At: time.Now().UTC().Truncate(time.Second), Kafka: kafka, Cores: runtime.NumCPU(), Rounds: *rounds, Tool: *javaRounds}
 }
 
 // table is what the page shows.
 func table(r results) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "`describe` on three brokers of Kafka %s and %d cores, %s, median of %d runs by turns:\n\n", r.Kafka, r.Cores, r.At.Format(time.DateOnly), r.Rounds)
-	b.WriteString("| what | gtoffset | kafka-consumer-groups | a program on kadm |\n|---|---:|---:|---:|\n")
+	fmt.Fprintf(&b, "`describe` on three brokers of Kafka %s and %d cores, %s, medians of %d runs by turns (%d of Kafka's tool), times as multiples of gtoffset's:\n\n",
+		r.Kafka, r.Cores, r.At.Format(time.DateOnly), r.Rounds, r.Tool)
+	b.WriteString("| | | gtoffset | kafka-consumer-groups | a program on kadm |\n|---|---|---:|---:|---:|\n")
+	row := func(of, what string, x beside) { fmt.Fprintf(&b, "| %s | %s | 1 | %.0f | %.2f |\n", of, what, x.Tool, x.Kadm) }
 	for _, m := range r.Measured {
-		what := fmt.Sprintf("%s of %s", offsets.Plural(m.Groups, "group"), offsets.Plural(m.Partitions, "partition"))
-		fmt.Fprintf(&b, "| %s: time | 1 | %.0f | %.1f |\n", what, m.Tool, m.Kadm)
-		fmt.Fprintf(&b, "| memory | %.0f MB | %.0f MB | %.0f MB |\n", m.Memory.Describe, m.Memory.Tool, m.Memory.Kadm)
+		row(fmt.Sprintf("%s of %s", offsets.Plural(m.Groups, "group"), offsets.Plural(m.Partitions, "partition")), "time", m.Near)
+		if m.Far != (beside{}) {
+			row("", "time, brokers 10 ms away", m.Far)
+		}
+		fmt.Fprintf(&b, "| | memory | %.0f MB | %.0f MB | %.0f MB |\n", m.Memory.Describe, m.Memory.Tool, m.Memory.Kadm)
 	}
 	return b.String()
 }

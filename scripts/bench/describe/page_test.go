@@ -27,7 +27,7 @@ func TestPageIsMadeOfResults(t *testing.T) {
 		t.Errorf("got %+v, want a whole run", r)
 	}
 	for _, m := range r.Measured {
-		if m.Kadm <= 0 || m.Tool <= 0 || m.Memory.Describe <= 0 || m.Memory.Kadm <= 0 || m.Memory.Tool <= 0 {
+		if m.Near.Kadm <= 0 || m.Near.Tool <= 0 || m.Memory.Describe <= 0 || m.Memory.Kadm <= 0 || m.Memory.Tool <= 0 {
 			t.Errorf("got %+v, want every figure", m)
 		}
 	}
