@@ -135,7 +135,7 @@ func (v History) grid(colour bool) Grid {
 	g.toned = len(g.Columns) - 1
 	for _, row := range v.rows() {
 		e := &row[0]
-		cells := []string{e.Time.UTC().Format("2006-01-02 15:04:05.000"), string(e.What), "", "", "", "", "", "", cleanText(e.Author(v.Retention))}
+		cells := []string{e.Time.UTC().Format("2006-01-02 15:04:05.000"), e.What.String(), "", "", "", "", "", "", cleanText(e.Author(v.Retention))}
 		if !e.OfGroup() {
 			cells[2], cells[3] = Clean(e.Key.Topic), partitionsOf(row)
 			cells[4] = spanOf(row, func(e *offsets.HistoryEvent) int64 { return e.From })

@@ -56,7 +56,7 @@ func (v History) json(w io.Writer) error {
 func (v History) event(e *encoder, x *offsets.HistoryEvent) {
 	e.open('{')
 	e.time("time", x.Time)
-	e.string("what", string(x.What))
+	e.string("what", x.What.String())
 	if x.OfGroup() {
 		e.null("topic")
 		e.null("partition")
@@ -72,7 +72,7 @@ func (v History) event(e *encoder, x *offsets.HistoryEvent) {
 		e.null("change")
 	}
 	e.number("held_ms", spanMillis(x.Held))
-	e.text("by", string(x.By))
+	e.text("by", x.By.String())
 	e.string("author", x.Author(v.Retention))
 	e.number("producer", x.Producer)
 	e.text("transactional_id", x.Txn)
@@ -113,7 +113,7 @@ func (v History) csv(w io.Writer) error {
 	return writeCSV(w, header, func(write func([]string)) {
 		for i := range v.History.Events {
 			x := &v.History.Events[i]
-			topic, partition, change, by, ended := x.Key.Topic, strconv.Itoa(int(x.Key.Partition)), "-", string(x.By), "-"
+			topic, partition, change, by, ended := x.Key.Topic, strconv.Itoa(int(x.Key.Partition)), "-", x.By.String(), "-"
 			if x.OfGroup() {
 				topic, partition = "-", "-"
 			}
@@ -127,7 +127,7 @@ func (v History) csv(w io.Writer) error {
 				ended = x.Ended.UTC().Format(timeLayout)
 			}
 			write([]string{
-				v.Group.ID, x.Time.UTC().Format(timeLayout), string(x.What), topic, partition, orDash(x.From), orDash(x.To), change,
+				v.Group.ID, x.Time.UTC().Format(timeLayout), x.What.String(), topic, partition, orDash(x.From), orDash(x.To), change,
 				orDash(spanMillis(x.Held)), by, x.Author(v.Retention), orDash(x.Producer), orDash(int64(x.Epoch)), x.Note,
 				strconv.Itoa(x.Count), strconv.FormatBool(x.Whole), orDash(spanMillis(x.Idle)), strconv.Itoa(x.Commits), ended,
 			})

@@ -38,37 +38,50 @@ type LogRecord struct {
 }
 
 // Happening is what a change in a group's history is.
-type Happening string
+type Happening int8
 
 // The happenings.
 const (
-	WentBack     Happening = "back"
-	WentForward  Happening = "forward"
-	StayedSame   Happening = "same"
-	FirstKnown   Happening = "first known" // what was before is no longer recorded
-	NewCommit    Happening = "new"         // there was none before
-	Deleted      Happening = "deleted"
-	OtherTopic   Happening = "other topic" // the topic's id is another one than that of the commit before
-	TxnAborted   Happening = "aborted"     // never took effect
-	TxnOvertaken Happening = "overtaken"   // never took effect: a later commit was there before the transaction ended
-	TxnPending   Happening = "pending"     // its transaction is still open
-	UnknownForm  Happening = "unreadable"  // a commit in a form that is not known
-	Membership   Happening = "members"     // who is in the group changed
-	GroupDeleted Happening = "group gone"  // and there was no commit left in it
+	WentBack Happening = iota
+	WentForward
+	StayedSame
+	FirstKnown // what was before is no longer recorded
+	NewCommit  // there was none before
+	Deleted
+	OtherTopic   // the topic's id is another one than that of the commit before
+	TxnAborted   // never took effect
+	TxnOvertaken // never took effect: a later commit was there before the transaction ended
+	TxnPending   // its transaction is still open
+	UnknownForm  // a commit in a form that is not known
+	Membership   // who is in the group changed
+	GroupDeleted // and there was no commit left in it
 )
+
+var happenings = [...]string{
+	WentBack: "back", WentForward: "forward", StayedSame: "same", FirstKnown: "first known", NewCommit: "new", Deleted: "deleted",
+	OtherTopic: "other topic", TxnAborted: "aborted", TxnOvertaken: "overtaken", TxnPending: "pending", UnknownForm: "unreadable",
+	Membership: "members", GroupDeleted: "group gone",
+}
+
+func (h Happening) String() string { return happenings[h] }
 
 // Author is who made a change, as far as the log tells. It records no names, but Kafka refuses commits from outside while members are
 // in a group: so who was in it tells.
-type Author string
+type Author int8
 
 // The authors.
 const (
-	AuthorUnknown Author = "unknown"      // who was in the group then is no longer recorded
-	AMember       Author = "member"       // one of those who were in the group
-	NotAMember    Author = "not a member" // a tool, or a consumer that assigns its partitions by hand: they look the same
-	ATransaction  Author = "transaction"
-	TheBroker     Author = "broker" // by expiry, or because somebody asked for it
+	NoAuthor      Author = iota // of a change of members
+	AuthorUnknown               // who was in the group then is no longer recorded
+	AMember                     // one of those who were in the group
+	NotAMember                  // a tool, or a consumer that assigns its partitions by hand: they look the same
+	ATransaction
+	TheBroker // by expiry, or because somebody asked for it
 )
+
+var authors = [...]string{"", "unknown", "member", "not a member", "transaction", "broker"}
+
+func (a Author) String() string { return authors[a] }
 
 // HistoryEvent is one change of one partition, or of the group as a whole.
 type HistoryEvent struct {

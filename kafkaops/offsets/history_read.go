@@ -59,9 +59,32 @@ type place struct {
 	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
 	at     int64    // when it took effect
 	record int64    // its offset in the log
-	run    int      // index of the event that sums up a run that may go on; None
+	run    run
 	was    Was
 	later  bool // something younger than HistoryPolicy.At was seen
+}
+
+// run is the work of a job that assigns its partitions: thousands of steps forward, and nothing else. One event sums them up; it gets
+// the sum when the run is over.
+type run struct {
+	event     int // None: there is no run that may go on
+	commits   int
+	to, ended int64
+	largest   int64
+}
+
+func (r *run) step(to, by, at int64) {
+	r.commits++
+	r.to, r.ended, r.largest = to, at, max(r.largest, by)
+}
+
+// endRun gives the event of a partition's run what it sums up.
+func (h *Historian) endRun(c *place) {
+	if r := c.run; r.event != None && r.commits > 1 {
+		e := &h.out.Events[r.event]
+		e.To, e.Ended, e.Largest, e.Commits = r.to, time.UnixMilli(r.ended), r.largest, r.commits
+	}
+	c.run.event = None
 }
 
 // Add takes the next record of the group, or the next marker of any transaction, in the order of the log.
@@ -199,7 +222,7 @@ func (h *Historian) place(k Key, at int64, whole bool) *place {
 	c := h.last.next
 	if c == nil || c.key != k {
 		if c = h.places[k]; c == nil {
-			c = &place{key: k, asked: h.policy.Takes(k), run: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
+			c = &place{key: k, asked: h.policy.Takes(k), run: run{event: None}, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
 			if whole {
 				c.was.State = WasNever
 			}
@@ -273,34 +296,26 @@ func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step >
 
 // weigh shows a commit, or counts it. Most are counted, and nothing is made of them.
 func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
-	run := c.run
-	c.run = None
 	if !h.policy.All && !h.matters(m) {
 		h.pass(m)
-		if m.what == StayedSame {
-			c.run = run
+		if m.what != StayedSame {
+			h.endRun(c)
 		}
 		return
 	}
-	// The work of a job that assigns its partitions: thousands of steps, and nothing else.
 	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m)
-	if runs && run != None && h.within(at) {
-		r := &h.out.Events[run]
-		if r.Commits == 1 {
-			r.Largest = r.To - r.From
-		}
-		r.Largest = max(r.Largest, m.step)
-		r.To, r.Ended = p.Value.Offset, time.UnixMilli(at)
-		r.Commits++
+	if runs && c.run.event != None && h.within(at) {
+		c.run.step(p.Value.Offset, m.step, at)
 		h.out.Shown++
-		c.run = run
 		return
 	}
+	h.endRun(c)
 	e := p.event(at)
 	e.What, e.By = m.what, m.by
 	c.stands(&e)
 	if i := h.show(e); runs {
-		c.run = i
+		c.run = run{event: i}
+		c.run.step(p.Value.Offset, m.step, at)
 	}
 }
 
@@ -365,7 +380,8 @@ func (h *Historian) remove(r *LogRecord) {
 		Idle: h.idle(r.Time), Commits: 1, Request: r.Time,
 	}
 	c.stands(&e)
-	c.value, c.state, c.at, c.record, c.run = NoValue, WasRemoved, r.Time, r.Offset, None
+	h.endRun(c)
+	c.value, c.state, c.at, c.record = NoValue, WasRemoved, r.Time, r.Offset
 	c.remember(h.at, TheBroker)
 	if i := h.show(e); i != None {
 		h.removed = append(h.removed, i)
@@ -411,6 +427,9 @@ func (h *Historian) attend(r *LogRecord) {
 // End is what came of it. complete is what the reading found of the log. Nothing is added after it.
 func (h *Historian) End(complete Complete) History {
 	h.endBatch()
+	for _, c := range h.places {
+		h.endRun(c)
+	}
 	var left []HistoryEvent
 	for producer, all := range h.open {
 		for i := range all {

@@ -98,7 +98,7 @@ func brief(h History) string {
 		case e.What == Membership:
 			text += fmt.Sprintf(" %d", e.Count)
 		case !e.OfGroup():
-			text += fmt.Sprintf(" %d %s>%s %s", e.Key.Partition, number(e.From), number(e.To), strings.ReplaceAll(string(e.By), " ", "-"))
+			text += fmt.Sprintf(" %d %s>%s %s", e.Key.Partition, number(e.From), number(e.To), strings.ReplaceAll(e.By.String(), " ", "-"))
 			if e.Held != None {
 				text += " " + e.Held.String()
 			}

@@ -329,7 +329,10 @@ func (w *Walker) readRecord() bool {
 	w.recs = w.recs[n+int(size):]
 	r := &w.rec
 
-	time, n := varint(b)
+	time, n := small(b)
+	if n == 0 {
+		time, n = varint(b)
+	}
 	if n <= 0 {
 		return false
 	}
