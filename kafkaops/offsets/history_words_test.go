@@ -39,7 +39,9 @@ func TestHistoryAuthor(t *testing.T) {
 			}), 0,
 			"not a member: a tool, or a consumer with assigned partitions; 1,895 commits until 1970-01-01 00:00:00.000Z, the largest step 1,200",
 		},
-		{event(func(e *HistoryEvent) { e.What, e.By, e.Count, e.Members, e.Epoch = Membership, NoAuthor, 1, []Member{app}, 3 }), 0, "1: app on 10.0.0.5 (generation 3)"},
+		{event(func(e *HistoryEvent) {
+			e.What, e.By, e.Count, e.Members, e.Epoch = Membership, NoAuthor, 1, []Member{app}, 3
+		}), 0, "1: app on 10.0.0.5 (generation 3)"},
 		{event(func(e *HistoryEvent) { e.What, e.By, e.Were, e.Epoch = Membership, NoAuthor, []Member{app}, 4 }), 0, "none (generation 4); before: app on 10.0.0.5"},
 		{event(func(e *HistoryEvent) { e.What, e.By = Membership, NoAuthor }), 0, "none"},
 		{removal(true, kept, 0), kept, "group gone: expiry likely (left alone for 7 d, kept for 7 d), or DeleteGroups"},

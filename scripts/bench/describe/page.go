@@ -63,7 +63,9 @@ func table(r results) string {
 	fmt.Fprintf(&b, "`describe` on three brokers of Kafka %s and %d cores, %s, medians of %d runs by turns (%d of Kafka's tool), times as multiples of gtoffset's:\n\n",
 		r.Kafka, r.Cores, r.At.Format(time.DateOnly), r.Rounds, r.Tool)
 	b.WriteString("| | | gtoffset | kafka-consumer-groups | a program on kadm |\n|---|---|---:|---:|---:|\n")
-	row := func(of, what string, x beside) { fmt.Fprintf(&b, "| %s | %s | 1 | %.0f | %.2f |\n", of, what, x.Tool, x.Kadm) }
+	row := func(of, what string, x beside) {
+		fmt.Fprintf(&b, "| %s | %s | 1 | %.0f | %.2f |\n", of, what, x.Tool, x.Kadm)
+	}
 	for _, m := range r.Measured {
 		row(fmt.Sprintf("%s of %s", offsets.Plural(m.Groups, "group"), offsets.Plural(m.Partitions, "partition")), "time", m.Near)
 		if m.Far != (beside{}) {
