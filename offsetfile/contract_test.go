@@ -15,18 +15,31 @@ import (
 	"gtoffset/offsetfile/storetest"
 )
 
+// folder opens a folder of gtoffset files.
+func folder(t testing.TB, root, params string, o offsetfile.Options) offsetfile.Store {
+	t.Helper()
+	a, err := offsetfile.ParseAddress("file:"+root+"?"+params, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := offsetfile.Folders().Open(a, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestFilesContract(t *testing.T) {
-	root := t.TempDir()
+	root := filepath.Join(t.TempDir(), "offsets")
+	if err := os.Mkdir(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	at := func(group, topic string) string { return filepath.Join(root, group, topic, "gtoffset") }
 	service := storetest.Service{
 		OneBadAll: true,
 		Open: func(t testing.TB, g storetest.Given) offsetfile.Store {
 			t.Helper()
-			s, err := offsetfile.Open("file:"+root+"?"+g.Params, offsetfile.WithHook(g.Options.Hook))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
+			return folder(t, root, g.Params, g.Options)
 		},
 		Peek: func(t testing.TB, group, topic string, partition int32) string {
 			t.Helper()
@@ -54,14 +67,14 @@ func TestFilesContract(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
 			t.Helper()
-			gone := filepath.Join(t.TempDir(), "gone")
+			gone := filepath.Join(root, "..", place)
 			if err := os.Mkdir(gone, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			s, err := offsetfile.Open(gone)
-			if err := errors.Join(err, os.Remove(gone)); err != nil {
+			s := folder(t, gone, "", o)
+			if err := os.Remove(gone); err != nil {
 				t.Fatal(err)
 			}
 			return s

@@ -90,7 +90,7 @@ func (s *remote) checkRoot(ctx context.Context) error {
 	all, err := s.list(ctx, s.root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &NothingError{Store: s.name, Looked: "folder " + s.root, Hint: "make the folder first, if this is the right place"}
+		return s.noRoot()
 	case errors.Is(err, ErrNotFolder):
 		return fmt.Errorf("open store %q: %w", s.name, ErrRootIsFile)
 	case err != nil:
@@ -104,6 +104,10 @@ func (s *remote) checkRoot(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *remote) noRoot() error {
+	return &NothingError{Store: s.name, Looked: "folder " + s.root, Hint: "make the folder first, if this is the right place"}
 }
 
 // isGroup reports whether a folder that should be a group's holds an offset file itself, and so is a topic's.
@@ -344,10 +348,20 @@ func (r *reading) failed(at string, err error) (done bool, _ error) {
 	return true, nil
 }
 
-// Writer takes no locks: the service has none. It clears away what saves left that were killed.
+// Writer takes no locks: the service has none. It makes no root, and clears away what saves left that were killed.
 func (s *remote) Writer(ctx context.Context, group string, topics []string) (Writer, error) {
 	if !s.Can().Write {
 		return nil, fmt.Errorf("%s: %w", s.name, ErrReadOnly)
+	}
+	err := Retry(ctx, s.name, s.o, "look at "+s.root, func(ctx context.Context) error {
+		_, err := s.service.Stat(ctx, s.root)
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, s.noRoot()
+	case err != nil && !errors.Is(err, fs.ErrPermission): // the write tells what may not be
+		return nil, err
 	}
 	for _, topic := range topics {
 		s.sweep(ctx, path.Join(s.root, encode(group), encode(topic)))

@@ -79,6 +79,7 @@ const (
 // Abilities says what a store can do. The zero value is the least.
 type Abilities struct {
 	Write         bool   // entries can be changed; if not, the store is only read
+	Instead       string // what to do where a write was asked for and the store is only read: a hint that can be typed; "" for none of its own
 	CompareAndSet bool   // what another has changed meanwhile is noticed in the write itself, not only just before it
 	Atomic        Extent // what stands or falls together, also when either end is killed
 	Locks         bool   // a writer keeps other writers out that ask for the lock
@@ -175,5 +176,5 @@ func (e *CredentialsError) Unwrap() error { return e.Err }
 // ErrChanged is what a compare-and-set ends with when another has written meanwhile.
 var ErrChanged = errors.New("it was changed since it was read, by another program")
 
-// ErrReadOnly is the error of a Writer for a store that is only read.
+// ErrReadOnly is wrapped by the error of Store.Writer where a store is only read.
 var ErrReadOnly = errors.New("this store is only read")

@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,25 @@ import (
 // Over, as is one that it wraps in an *AwayError because the service says itself that it is not ready.
 //
 // Each call has a deadline, and ends when its context does, whatever the library below does.
+//
+// # Errors
+//
+// An error is of the place as a whole. What is wrong with one topic, cell or edit is said there, and hides no other. This is what to
+// return when, and what the program makes of it (cmd/exit.go); the field Store stays empty, Over knows the name.
+//
+//	*NothingError      what all entries are in is not there, or holds something else: a table, a chroot, a column. Looked names it, and
+//	                   Hint what would help. Never for a group or topic without entries.  exit 1, with the Hint
+//	any of the network the connection broke, or no answer came: not wrapped, see IsAway.  tried again until --timeout, then exit 5
+//	*AwayError         the service says itself that it is not ready; Final if another try is of no use, as when something else answers
+//	                   at that port.  as above; Final: exit 5 at once
+//	*CredentialsError  it refuses who we are, or all use by us.  exit 5 at once, with how a password is given
+//	*NameError         a group or topic that has no place there.  exit 2
+//	*URLError          the address is wrong: [Address.Errorf], by Open and before any connection.  exit 2, with the Hint
+//	ErrChanged         wrapped, in an Edit's Err: it no longer stands as it was seen.  nothing else of that request is written; exit 4
+//	any other          exit 1 of a look; of a write its edits have failed, exit 3
+//
+// Without an error: a topic or a value that may not be read is offsets.Denied, with a Reason (exit 3). A store whose Can().Write is not
+// set has no Write to call; its Can().Instead is the hint (exit 2).
 type Table interface {
 	// Can says what the service can do.
 	Can() Abilities
@@ -27,13 +47,15 @@ type Table interface {
 	Groups(ctx context.Context) (groups, notes []string, err error)
 
 	// Read reads the values of a group: of the given topics, or of all that are there (nil). One that cannot be read says so and
-	// hides no other. The error is a *NothingError without Store if the root itself is not there (and Options.Create is not set).
+	// hides no other. A root that is not there is a *NothingError, or, with Options.Create, a group without entries: reading makes
+	// nothing.
 	Read(ctx context.Context, group string, topics []string) (Found, error)
 
 	// Write makes the edits of one group, in as few round trips as the service allows, and together as far as Can().Atomic says.
 	// Where it can compare, an edit whose Old no longer stands is not made, and its Err wraps ErrChanged. It sets the Err of each
 	// edit that was not made, and the Version of its New where that is known and is not the text. The error is one that holds for
-	// all edits; after one for which IsAway holds, Over looks up what was made.
+	// all edits; after one for which IsAway holds, Over looks up what was made. A root that is not there is made if Options.Create is
+	// set, and else a *NothingError.
 	Write(ctx context.Context, group string, edits []Edit) error
 
 	// Close gives the connection back.
@@ -58,20 +80,22 @@ type FoundTopic struct {
 	Cells    map[int32]Cell   // by partition
 }
 
-// Cell is one value.
+// Cell is one value. Over finds out whether its text is a number. What a Table itself has to say against it, because a partition has two
+// rows or a value may not be read, is its Presence and Reason; Text and Version stand for what is there all the same, so that
+// --salvage can write over what is Damaged or Empty, if it still is as it was seen.
 type Cell struct {
-	Text     string           // the number as it is held, in decimal
-	Version  string           // what a compare-and-set compares; "" stands for the text
+	Text     string           // the number as it is held, in decimal; of what is none, its bytes
+	Version  string           // what a compare-and-set compares, beside the text; "" if that is all
 	Saved    time.Time        // zero if not known
-	Presence offsets.Presence // zero for a value that was read, whatever it says; else why it could not be
-	Reason   string
+	Presence offsets.Presence // zero for a value that was read, whatever it says; else what speaks against it
+	Reason   string           // why, when Presence is set
 }
 
 // Edit is one value to be written.
 type Edit struct {
 	Topic     string
 	Partition int32
-	Old       *Cell // as it was seen; nil: there was none
+	Old       *Cell // as it was seen: Text and Version are set; nil: there was none
 	New       *Cell // Text is set; nil: the value is removed
 	Err       error // set by Write: why it was not made
 }
@@ -135,9 +159,11 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 	return h, nil
 }
 
-// loadTopic makes entries of cells. A cell that cannot be read is an entry that says so.
+// loadTopic makes entries of cells. A cell that cannot be read is an entry that says so. With salvage, one that is damaged is none, and
+// may be written over.
 func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
-	topic := offsets.StoredTopic{Topic: t.Topic, Path: t.Path, Presence: t.Presence, Reason: t.Reason, Token: token(t.Cells), Highest: offsets.None}
+	topic := offsets.StoredTopic{Topic: t.Topic, Path: t.Path, Presence: t.Presence, Reason: t.Reason, Highest: offsets.None}
+	seen := make(map[int32]Cell, len(t.Cells))
 	for _, p := range slices.Sorted(maps.Keys(t.Cells)) {
 		c := t.Cells[p]
 		topic.Highest = p
@@ -145,12 +171,19 @@ func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
 			h.Store.Saved = c.Saved
 		}
 		e := s.entry(t, p, c)
-		if salvage && (e.Presence == offsets.Damaged || e.Presence == offsets.Empty) {
-			h.Store.Notes = append(h.Store.Notes, "lost, and counted as no entry: "+e.Reason)
-			continue
+		c.Reason = ""
+		if e.Problem() {
+			c.Reason = or(e.Reason, e.Presence.String())
 		}
-		h.Entries[offsets.Key{Topic: t.Topic, Partition: p}] = e
+		if salvage && (e.Presence == offsets.Damaged || e.Presence == offsets.Empty) {
+			h.Store.Notes = append(h.Store.Notes, "lost, and counted as no entry: "+c.Reason)
+			c.Reason = ""
+		} else {
+			h.Entries[offsets.Key{Topic: t.Topic, Partition: p}] = e
+		}
+		seen[p] = c
 	}
+	topic.Token = token(seen)
 	h.Store.Topics = append(h.Store.Topics, topic)
 }
 
@@ -173,17 +206,22 @@ func (s *tableStore) entry(t FoundTopic, partition int32, c Cell) offsets.Entry 
 	return e
 }
 
+// seenCell is a cell in a token. It has bytes, as what is damaged may be no UTF-8, which JSON would change.
+type seenCell struct {
+	Text    []byte `json:"text,omitempty"`
+	Version []byte `json:"version,omitempty"`
+	Against string `json:"against,omitempty"` // why it is not to be written over
+}
+
 // token holds all that a compare-and-set needs of a topic: by partition, text and version.
 func token(cells map[int32]Cell) string {
-	held := make(map[int32][2]string, len(cells))
+	seen := make(map[int32]seenCell, len(cells))
 	for p, c := range cells {
-		if c.Presence == offsets.Absent {
-			held[p] = [2]string{c.Text, c.Version}
-		}
+		seen[p] = seenCell{[]byte(c.Text), []byte(c.Version), c.Reason}
 	}
-	b, err := json.Marshal(held)
+	b, err := json.Marshal(seen)
 	if err != nil {
-		panic(err) // a map of strings is always JSON
+		panic(err) // a map of strings and bytes is always JSON
 	}
 	return string(b)
 }
@@ -193,13 +231,13 @@ func cellsOf(t string) (map[int32]Cell, error) {
 	if t == "" {
 		return map[int32]Cell{}, nil
 	}
-	var held map[int32][2]string
-	if err := json.Unmarshal([]byte(t), &held); err != nil {
+	var seen map[int32]seenCell
+	if err := json.Unmarshal([]byte(t), &seen); err != nil {
 		return nil, fmt.Errorf("the look is of another kind of store: %w", err)
 	}
-	cells := make(map[int32]Cell, len(held))
-	for p, c := range held {
-		cells[p] = Cell{Text: c[0], Version: c[1]}
+	cells := make(map[int32]Cell, len(seen))
+	for p, c := range seen {
+		cells[p] = Cell{Text: string(c.Text), Version: string(c.Version), Reason: c.Against}
 	}
 	return cells, nil
 }
@@ -310,6 +348,9 @@ func (w *tableWriter) planOne(s *tableSave, i int, seen offsets.Store) error {
 	}
 	e := Edit{Topic: c.Topic, Partition: c.Partition}
 	if old, found := cells[c.Partition]; found {
+		if old.Reason != "" {
+			return errors.New(old.Reason)
+		}
 		e.Old = &old
 	}
 	switch {
@@ -355,10 +396,7 @@ func (w *tableWriter) write(ctx context.Context, s *tableSave) {
 			left = nil
 			var again error
 			for i, j := range before {
-				failed := some[i].Err
-				if failed == nil {
-					failed = err
-				}
+				failed := named(store.name, cmp.Or(some[i].Err, err))
 				switch {
 				case IsAway(failed), errors.Is(failed, context.Canceled): // this edit alone, where each is a request
 					doubt, again = true, failed

@@ -4,12 +4,16 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,17 +31,23 @@ type shelf struct {
 	mu     sync.Mutex
 	l      net.Listener
 	conns  map[net.Conn]bool
-	values map[string]string // group, topic and partition as JSON → number
+	roots  map[string]bool   // what is there to put values in; "" always is
+	values map[string]string // root, group, topic and partition as JSON → number
 }
 
+// twice stands between two values of one partition, which the shelf itself calls damaged.
+const twice = " and "
+
 type question struct {
-	Op     string
+	Root   string
+	Create bool // make it, for a write
 	Group  string
 	Topics []string
 	Edits  []offsetfile.Edit
 }
 
 type answer struct {
+	NoRoot  bool
 	Groups  []string
 	Topics  []offsetfile.FoundTopic
 	Changed []int // edits whose old value no longer stands
@@ -45,7 +55,7 @@ type answer struct {
 
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
-	s := &shelf{addr: "127.0.0.1:0", values: map[string]string{}}
+	s := &shelf{addr: "127.0.0.1:0", roots: map[string]bool{"": true}, values: map[string]string{}}
 	s.start(t)
 	t.Cleanup(s.kill)
 	return s
@@ -94,8 +104,8 @@ func (s *shelf) serve(c net.Conn) {
 	}
 }
 
-func name(group, topic string, partition int32) string {
-	b, err := json.Marshal([]string{group, topic, strconv.Itoa(int(partition))})
+func place(root, group, topic string, partition int32) string {
+	b, err := json.Marshal([]string{root, group, topic, strconv.Itoa(int(partition))})
 	if err != nil {
 		panic(err)
 	}
@@ -106,27 +116,41 @@ func (s *shelf) answer(q question) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var a answer
+	if q.Create && len(q.Edits) > 0 {
+		s.roots[q.Root] = true
+	}
+	if !s.roots[q.Root] {
+		return answer{NoRoot: true}
+	}
 	found := map[string]map[int32]offsetfile.Cell{}
 	for key, text := range s.values {
 		var k []string
 		if err := json.Unmarshal([]byte(key), &k); err != nil {
 			panic(err)
 		}
-		a.Groups = append(a.Groups, k[0])
-		if k[0] != q.Group || q.Topics != nil && !slices.Contains(q.Topics, k[1]) {
+		group, topic := k[1], k[2]
+		if k[0] != q.Root {
 			continue
 		}
-		if found[k[1]] == nil {
-			found[k[1]] = map[int32]offsetfile.Cell{}
+		a.Groups = append(a.Groups, group)
+		if group != q.Group || q.Topics != nil && !slices.Contains(q.Topics, topic) {
+			continue
 		}
-		p, _ := offsetfile.ParsePartition(k[2])
-		found[k[1]][p] = offsetfile.Cell{Text: text}
+		if found[topic] == nil {
+			found[topic] = map[int32]offsetfile.Cell{}
+		}
+		p, _ := offsetfile.ParsePartition(k[3])
+		cell := offsetfile.Cell{Text: text}
+		if strings.Contains(text, twice) {
+			cell.Presence, cell.Reason = offsets.Damaged, fmt.Sprintf("shelf %s, partition %d: there are two values", topic, p)
+		}
+		found[topic][p] = cell
 	}
 	for _, topic := range slices.Sorted(maps.Keys(found)) {
 		a.Topics = append(a.Topics, offsetfile.FoundTopic{Topic: topic, Path: "shelf " + topic, Presence: offsets.Present, Cells: found[topic]})
 	}
 	for i, e := range q.Edits {
-		text, there := s.values[name(q.Group, e.Topic, e.Partition)]
+		text, there := s.values[place(q.Root, q.Group, e.Topic, e.Partition)]
 		if there != (e.Old != nil) || there && text != e.Old.Text {
 			a.Changed = append(a.Changed, i)
 		}
@@ -136,9 +160,9 @@ func (s *shelf) answer(q question) answer {
 	}
 	for _, e := range q.Edits {
 		if e.New == nil {
-			delete(s.values, name(q.Group, e.Topic, e.Partition))
+			delete(s.values, place(q.Root, q.Group, e.Topic, e.Partition))
 		} else {
-			s.values[name(q.Group, e.Topic, e.Partition)] = e.New.Text
+			s.values[place(q.Root, q.Group, e.Topic, e.Partition)] = e.New.Text
 		}
 	}
 	return a
@@ -146,7 +170,8 @@ func (s *shelf) answer(q question) answer {
 
 // client is the Table of a shelf.
 type client struct {
-	addr string
+	addr, root string
+	create     bool
 
 	mu   sync.Mutex
 	conn net.Conn
@@ -155,6 +180,7 @@ type client struct {
 func (c *client) ask(ctx context.Context, q question) (a answer, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	q.Root, q.Create = c.root, c.create
 	if c.conn == nil {
 		var d net.Dialer
 		if c.conn, err = d.DialContext(ctx, "tcp", c.addr); err != nil {
@@ -178,6 +204,9 @@ func (c *client) ask(ctx context.Context, q question) (a answer, err error) {
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
+	}
+	if err == nil && a.NoRoot && (len(q.Edits) > 0 || !c.create) {
+		err = &offsetfile.NothingError{Looked: "the shelf " + c.root}
 	}
 	return a, err
 }
@@ -213,17 +242,6 @@ func (c *client) Close() error {
 	return c.conn.Close()
 }
 
-// nowhere is a Table without a root.
-type nowhere struct{ client }
-
-func (*nowhere) Groups(context.Context) (groups, notes []string, err error) {
-	return nil, nil, &offsetfile.NothingError{Looked: "the shelf"}
-}
-
-func (*nowhere) Read(context.Context, string, []string) (offsetfile.Found, error) {
-	return offsetfile.Found{}, &offsetfile.NothingError{Looked: "the shelf"}
-}
-
 func over(t testing.TB, table offsetfile.Table, params string, o offsetfile.Options) offsetfile.Store {
 	t.Helper()
 	a, err := offsetfile.ParseAddress("shelf://host/?"+params, nil)
@@ -237,29 +255,157 @@ func over(t testing.TB, table offsetfile.Table, params string, o offsetfile.Opti
 	return s
 }
 
-func TestTableContract(t *testing.T) {
-	s := newShelf(t)
-	storetest.Run(t, storetest.Service{
+// service is a shelf as the contract takes it, with a table made of each client.
+func (s *shelf) service(table func(*client) offsetfile.Table) storetest.Service {
+	open := func(t testing.TB, params string, o offsetfile.Options, c *client) offsetfile.Store {
+		t.Helper()
+		c.create = o.Create
+		return over(t, table(c), params, o)
+	}
+	return storetest.Service{
 		Addr: s.addr,
 		Open: func(t testing.TB, g storetest.Given) offsetfile.Store {
 			t.Helper()
-			return over(t, &client{addr: g.Addr}, g.Params, g.Options)
+			return open(t, g.Params, g.Options, &client{addr: g.Addr})
 		},
 		Peek: func(_ testing.TB, group, topic string, partition int32) string {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return s.values[name(group, topic, partition)]
+			return s.values[place("", group, topic, partition)]
 		},
 		Poke: func(_ testing.TB, group, topic string, partition int32, text string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.values[name(group, topic, partition)] = text
+			s.values[place("", group, topic, partition)] = text
 		},
-		Missing: func(t testing.TB) offsetfile.Store { t.Helper(); return over(t, &nowhere{}, "", offsetfile.Options{}) },
-		Kill:    func(testing.TB) { s.kill() },
-		Start:   s.start,
-		Turns:   1,
-	})
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
+			t.Helper()
+			return open(t, "", o, &client{addr: s.addr, root: place})
+		},
+		Creates: true,
+		Spoil: map[string]func(testing.TB, string, string, int32){
+			"two values": func(_ testing.TB, group, topic string, partition int32) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.values[place("", group, topic, partition)] = "5" + twice + "9"
+			},
+		},
+		TextOnly: true, // it speaks JSON
+		Kill:     func(testing.TB) { s.kill() },
+		Start:    s.start,
+		Turns:    1,
+	}
+}
+
+func TestTableContract(t *testing.T) {
+	storetest.Run(t, newShelf(t).service(func(c *client) offsetfile.Table { return c }))
+}
+
+// claims is a Table that says of itself what is not so.
+type claims struct {
+	*client
+	can offsetfile.Abilities
+}
+
+func (c claims) Can() offsetfile.Abilities { return c.can }
+
+// careless compares nothing.
+type careless struct{ *client }
+
+func (c careless) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	for i, e := range edits {
+		found, err := c.Read(ctx, group, []string{e.Topic})
+		if err != nil {
+			return err
+		}
+		edits[i].Old = nil
+		for _, topic := range found.Topics {
+			if now, there := topic.Cells[e.Partition]; there {
+				edits[i].Old = &now
+			}
+		}
+	}
+	return c.client.Write(ctx, group, edits)
+}
+
+// piecemeal writes a topic, or a partition, at a time.
+type piecemeal struct {
+	*client
+	whole bool // a topic
+}
+
+func (c piecemeal) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	for i := 0; i < len(edits); {
+		n := 1
+		for c.whole && i+n < len(edits) && edits[i+n].Topic == edits[i].Topic {
+			n++
+		}
+		if err := c.client.Write(ctx, group, edits[i:i+n]); err != nil {
+			for j := range n {
+				edits[i+j].Err = err
+			}
+		}
+		i += n
+	}
+	return nil
+}
+
+// unforgiving writes over nothing that is no number.
+type unforgiving struct{ *client }
+
+func (c unforgiving) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	for _, e := range edits {
+		if e.Old != nil {
+			if _, err := offsetfile.CountsNext.Read(e.Old.Text); err != nil {
+				return fmt.Errorf("partition %d: %w", e.Partition, offsetfile.ErrChanged)
+			}
+		}
+	}
+	return c.client.Write(ctx, group, edits)
+}
+
+// envBoast names one of the boasts to the process in which the contract is to find it out.
+const envBoast = "OFFSETFILE_TEST_BOAST"
+
+// What a store claims and does not keep fails the part of the contract that tries it.
+func TestBoasts(t *testing.T) {
+	claim := func(change func(*offsetfile.Abilities)) func(*client) offsetfile.Table {
+		return func(c *client) offsetfile.Table {
+			can := c.Can()
+			change(&can)
+			return claims{c, can}
+		}
+	}
+	boasts := map[string]struct {
+		part  string // of the contract
+		table func(*client) offsetfile.Table
+	}{
+		"epochs":   {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Epochs = true })},
+		"identity": {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Identity = true })},
+		"times":    {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Times = true })},
+		"locks":    {"locks", claim(func(can *offsetfile.Abilities) { can.Locks = true })},
+		"compare":  {"another writer in between", func(c *client) offsetfile.Table { return careless{c} }},
+		"a topic":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, false} }},
+		"a group":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, true} }},
+		"salvage":  {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
+		"a root":   {"making the root", func(c *client) offsetfile.Table { c.create = false; return c }},
+		"no root":  {"missing root", func(c *client) offsetfile.Table { c.create = true; return c }},
+	}
+	if b, ok := boasts[os.Getenv(envBoast)]; ok {
+		storetest.Run(t, newShelf(t).service(b.table))
+		return
+	}
+	for boast, b := range boasts {
+		t.Run(boast, func(t *testing.T) {
+			part := strings.ReplaceAll(b.part, " ", "_")
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBoasts$/^"+part+"$")
+			c.Env = append(os.Environ(), envBoast+"="+boast)
+			out, err := c.CombinedOutput()
+			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: TestBoasts/"+part) {
+				t.Errorf("got %v, want the part %q to fail\n%s", err, b.part, out)
+			}
+		})
+	}
 }
 
 // flaky is a Table whose writes are made, or not, and then not answered.
@@ -289,7 +435,7 @@ func TestUnansweredWrite(t *testing.T) {
 		"by another": {func(s *shelf, _ func() error) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.values[name("g", "t", 0)] = "7"
+			s.values[place("", "g", "t", 0)] = "7"
 			return lost
 		}, "failed", "7"},
 		"made and cut off": {func(_ *shelf, write func() error) error { _ = write(); return context.Canceled }, string(offsets.Unverified), "2"},
@@ -315,7 +461,7 @@ func TestUnansweredWrite(t *testing.T) {
 			if got := string(changes[0].Result); got != tt.want {
 				t.Errorf("got %s (%s), want %s", got, changes[0].Error, tt.want)
 			}
-			if got := s.values[`["g","t","0"]`]; got != tt.held {
+			if got := s.values[place("", "g", "t", 0)]; got != tt.held {
 				t.Errorf("held: got %s, want %s", got, tt.held)
 			}
 			if tt.want == "written" { // and the next rests on it

@@ -68,13 +68,14 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			must(t, real.Put(ctx, "text", group+":"+topic, fmt.Sprintf("offsets:%d", partition), []byte(text)))
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
 			t.Helper()
-			return open(t, fmt.Sprintf("hbase://%s/txt", real.Addr), offsetfile.Options{})
+			return open(t, fmt.Sprintf("hbase://%s/%s", real.Addr, place), o)
 		},
-		Kill:  func(testing.TB) { real.KillGateway() },
-		Start: func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
-		Turns: 1000, // one a partition
+		Creates: true,
+		Kill:    func(testing.TB) { real.KillGateway() },
+		Start:   func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
+		Turns:   1000, // one a partition
 	}
 	storetest.Run(t, service)
 }
@@ -104,9 +105,9 @@ func TestContractBinary(t *testing.T) {
 			}
 			must(t, real.Put(ctx, "binary", row(group, topic), column(partition), value))
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store { // a table that is there is not given another family
 			t.Helper()
-			return open(t, fmt.Sprintf("hbase://%s/binary?family=g&row=offset/{topic}/{group}", real.Addr), offsetfile.Options{})
+			return open(t, fmt.Sprintf("hbase://%s/binary?family=%s&row=offset/{topic}/{group}", real.Addr, place), o)
 		},
 	})
 }

@@ -40,6 +40,14 @@ func (s store) save(group, topic string, saved ...int64) []offsets.Change {
 	return s.saveOn(h, group, topic, saved...)
 }
 
+// salvage is save, over what is damaged.
+func (s store) salvage(group, topic string, saved ...int64) []offsets.Change {
+	s.T.Helper()
+	h, err := s.Load(storetest.Within(s.T, time.Minute), group, []string{topic}, true)
+	must(s.T, err)
+	return s.saveOn(h, group, topic, saved...)
+}
+
 func (s store) saveOn(h offsetfile.Holding, group, topic string, saved ...int64) []offsets.Change {
 	s.T.Helper()
 	return s.SaveOn(time.Minute, h, group, []string{topic}, saved...)
@@ -55,7 +63,7 @@ func dropped(t *testing.T, m *live.MariaDB) {
 func TestTable(t *testing.T) {
 	m := start(t)
 	for name, test := range map[string]func(*testing.T, *live.MariaDB){
-		"a table of our own": ownTable, "other names": otherNames, "nothing there": nothingThere, "bad rows": badRows, "two rows": twoRows,
+		"a table of our own": ownTable, "other names": otherNames, "nothing there": nothingThere, "bad rows": badRows, "two rows": twoRows, "one row stays": oneRowStays,
 		"names alike": namesAlike, "times": savedTimes, "what does not fit": doesNotFit, "other columns": otherColumns, "no transactions": noTransactions,
 		"locked rows": lockedRows, "locks in a ring": lockedInARing, "rows added at once": addedAtOnce, "who may not": whoMayNot,
 		"no more connections": noMoreConnections, "read-only": readOnly, "cancelled midway": cancelledMidway, "something else answers": somethingElse,
@@ -154,7 +162,8 @@ func badRows(t *testing.T, m *live.MariaDB) {
 	if len(ignored) != 1 || !strings.Contains(ignored[0], "rows without a group") {
 		t.Errorf("groups: noted %q", ignored)
 	}
-	storetest.Results(t, s.save("billing", "orders", 7, 7, 7, 7, 7), offsets.Written, "") // as --salvage does, once it is told
+	storetest.Results(t, s.save("billing", "orders", 7, 7), offsets.NotTried, "")
+	storetest.Results(t, s.salvage("billing", "orders", 7, 7, 7, 7, 7), offsets.Written, "")
 	s.Holds("billing", "orders 0 7, orders 1 7, orders 2 7, orders 3 7, orders 4 7")
 }
 
@@ -166,8 +175,28 @@ func twoRows(t *testing.T, m *live.MariaDB) {
 	if e := h.Entries[offsets.Key{Topic: "orders", Partition: 1}]; !strings.Contains(e.Reason, "there are 2 rows (6, 7)") {
 		t.Errorf("got %q", e.Reason)
 	}
-	storetest.Results(t, s.save("billing", "orders", 8, 8), offsets.Failed, "there are 2 rows")
+	storetest.Results(t, s.save("billing", "orders", 8, 8)[1:], offsets.NotTried, "there are 2 rows")
 	s.Holds("billing", "orders 0 5, orders 1 damaged")
+	storetest.Results(t, s.salvage("billing", "orders", 8, 8), offsets.Written, "")
+	s.Holds("billing", "orders 0 8, orders 1 8")
+	if got := do(t, m, "SELECT COUNT(*) FROM offsets WHERE `partition` = 1"); got != "1" {
+		t.Errorf("got %s rows of partition 1, want one", got)
+	}
+}
+
+// Of several rows the one that was saved last stays, with what else is in it; none stays of a partition that is removed.
+func oneRowStays(t *testing.T, m *live.MariaDB) {
+	do(t, m, "CREATE TABLE offsets (topic VARCHAR(99), group_id VARCHAR(99), `partition` INT, `offset` BIGINT, `timestamp` BIGINT, note TEXT)")
+	do(t, m, "INSERT INTO offsets VALUES ('orders', 'billing', 0, 5, 100, 'old'), ('orders', 'billing', 0, NULL, 300, 'new'), ('orders', 'billing', 0, 6, NULL, 'never'), "+
+		"('orders', 'billing', 1, 7, 1, ''), ('orders', 'billing', 1, 7, 1, ''), ('orders', 'other', 0, 5, 1, ''), ('orders', 'other', 0, 5, 1, '')")
+	s := opened(t, offsetfile.Options{}, "mysql://alice:$PW@%s/jobs", m.Addr())
+	s.Holds("billing", "orders 0 damaged, orders 1 damaged")
+	storetest.Results(t, s.salvage("billing", "orders", 8, offsets.None), offsets.Written, "")
+	s.Holds("billing", "orders 0 8")
+	s.Holds("other", "orders 0 damaged")
+	if got := do(t, m, "SELECT note FROM offsets WHERE group_id = 'billing'"); got != "new" {
+		t.Errorf("got the row %q, want the newest", got)
+	}
 }
 
 // A collation that takes different names for the same must not mix groups up.

@@ -154,10 +154,11 @@ func bytesOf(column string) string {
 	return fmt.Sprintf("CAST(CONVERT(%s USING utf8mb4) AS BINARY)", quote(column))
 }
 
-// cells makes cells of rows, by topic and partition.
+// cells makes cells of rows, by topic and partition. Several rows of one partition are a damaged cell, with the texts of all, and their
+// number as its version.
 func (t *table) cells(rows []row) (map[string]map[int32]offsetfile.Cell, []string) {
 	held := map[string]map[int32]offsetfile.Cell{}
-	doubles := map[offsets.Key][]string{}
+	texts := map[offsets.Key][]string{}
 	passed := 0
 	for _, r := range rows {
 		p, ok := offsetfile.ParsePartition(r.partition.String)
@@ -170,11 +171,13 @@ func (t *table) cells(rows []row) (map[string]map[int32]offsetfile.Cell, []strin
 			cell.Text, cell.Version = null, strconv.Quote(null)
 		}
 		key := offsets.Key{Topic: r.topic.String, Partition: p}
-		doubles[key] = append(doubles[key], cell.Text)
-		if all := doubles[key]; len(all) > 1 {
+		texts[key] = append(texts[key], cell.Text)
+		if all := texts[key]; len(all) > 1 {
+			slices.Sort(all)
+			cell.Text, cell.Version = strings.Join(all, ", "), strconv.Itoa(len(all))
 			cell.Presence = offsets.Damaged
 			cell.Reason = fmt.Sprintf("%s, topic %s, partition %d: there are %d rows (%s); a unique key would keep it at one",
-				t.place(), key.Topic, p, len(all), strings.Join(all, ", "))
+				t.place(), key.Topic, p, len(all), cell.Text)
 		}
 		if held[key.Topic] == nil {
 			held[key.Topic] = map[int32]offsetfile.Cell{}
@@ -185,4 +188,15 @@ func (t *table) cells(rows []row) (map[string]map[int32]offsetfile.Cell, []strin
 		return held, []string{fmt.Sprintf("%s: %s without a topic or a partition passed over", t.place(), offsets.Plural(passed, "row"))}
 	}
 	return held, nil
+}
+
+// rowsOf is how many rows a cell was read from.
+func rowsOf(c *offsetfile.Cell) int {
+	if c == nil {
+		return 0
+	}
+	if n, err := strconv.Atoi(c.Version); err == nil {
+		return n
+	}
+	return 1
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,10 +119,7 @@ func (t *table) compare(rows []row, edits []offsetfile.Edit) error {
 	held, _ := t.cells(rows)
 	for _, e := range edits {
 		now, there := held[e.Topic][e.Partition]
-		switch {
-		case now.Presence != offsets.Absent:
-			return errors.New(now.Reason)
-		case there != (e.Old != nil), there && (now.Text != e.Old.Text || now.Version != e.Old.Version):
+		if there != (e.Old != nil) || there && (now.Text != e.Old.Text || now.Version != e.Old.Version) {
 			return fmt.Errorf("nothing was saved, because of partition %d of %s: %w", e.Partition, e.Topic, offsetfile.ErrChanged)
 		}
 	}
@@ -134,6 +130,11 @@ func (t *table) compare(rows []row, edits []offsetfile.Edit) error {
 func (t *table) change(ctx context.Context, tx *transaction, s *shape, group, topic string, edits []*offsetfile.Edit) error {
 	var update, insert, remove []*offsetfile.Edit
 	for _, e := range edits {
+		if n := rowsOf(e.Old); n > 1 {
+			if err := t.leaveOne(ctx, tx, group, topic, e, n); err != nil {
+				return err
+			}
+		}
 		switch {
 		case e.New == nil:
 			remove = append(remove, e)
@@ -159,6 +160,21 @@ func (t *table) change(ctx context.Context, tx *transaction, s *shape, group, to
 		}
 	}
 	return nil
+}
+
+// leaveOne removes all but one of the rows of a partition: the one that was saved last stays.
+func (t *table) leaveOne(ctx context.Context, tx *transaction, group, topic string, e *offsetfile.Edit, rows int) (err error) {
+	began := time.Now()
+	defer func() {
+		t.done(fmt.Sprintf("leave one of %d rows of topic %s, partition %d", rows, topic, e.Partition), began, err)
+	}()
+	order := ""
+	if c := t.columns.timestamp; c != "" {
+		order = " ORDER BY " + quote(c)
+	}
+	where, args := t.where(group, topic, []*offsetfile.Edit{e})
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s%s%s LIMIT %d", quote(t.name), where, order, rows-1), args...)
+	return err // were there others, the edit itself finds more rows than one, and is taken back
 }
 
 func (t *table) run(ctx context.Context, tx *transaction, what string, s *shape, group, topic string, edits []*offsetfile.Edit,

@@ -71,10 +71,11 @@ func contract(r *live.Redis, url func(addr, params string) string) storetest.Ser
 			t.Helper()
 			do(t, r, "-c", "HSET", "offset:"+topic+":"+group, strconv.Itoa(int(partition)), text)
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
 			t.Helper()
-			return open(t, url(r.Addr(), "key=nothing:{topic}:{group}"), offsetfile.Options{})
+			return open(t, url(r.Addr(), "key=nothing:"+place+":{topic}:{group}"), o)
 		},
+		Creates: true,
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.WrongType: func(t testing.TB, group, topic string) {
 				t.Helper()

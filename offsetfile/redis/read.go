@@ -72,6 +72,9 @@ func (t *table) Read(ctx context.Context, group string, topics []string) (offset
 		return found, err
 	}
 	found.Notes = append(few(found.Notes), *t.facts.Load()...)
+	if t.unsure.Load() {
+		found.Notes = append(found.Notes, "whether there is any key "+t.form.Key("*", "*")+" is not known: the user may not SCAN")
+	}
 	return found, nil
 }
 
@@ -198,14 +201,14 @@ func (t *table) topicOf(n name, a answer) (offsetfile.FoundTopic, []string) {
 // nothing is the error of a database without any key of this form: the wrong one, or the wrong form. It is not asked where one was seen
 // already.
 func (t *table) nothing(ctx context.Context) error {
-	if t.o.Create || t.known.Load() {
+	if t.o.Create || t.known.Load() || t.unsure.Load() {
 		return nil
 	}
 	keys, err := t.scan(ctx, t.form.globAll())
 	var refused *offsetfile.CredentialsError
 	switch {
 	case errors.As(err, &refused):
-		t.addFact("whether there is any key " + t.form.Key("*", "*") + " is not known: the user may not SCAN")
+		t.unsure.Store(true)
 		return nil
 	case err != nil:
 		return err
@@ -287,9 +290,4 @@ func factsOf(info string) *[]string {
 		facts = append(facts, fmt.Sprintf("the server is a replica of %s:%s: what was saved last may not have come to it", values["master_host"], values["master_port"]))
 	}
 	return &facts
-}
-
-func (t *table) addFact(fact string) {
-	facts := append(slices.Clone(*t.facts.Load()), fact)
-	t.facts.Store(&facts)
 }

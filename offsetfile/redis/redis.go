@@ -147,8 +147,9 @@ type table struct {
 	o    offsetfile.Options
 	form keyForm
 
-	known atomic.Bool // a key of this form has been there
-	facts atomic.Pointer[[]string]
+	known  atomic.Bool // a key of this form has been there
+	unsure atomic.Bool // whether there is one may not be asked
+	facts  atomic.Pointer[[]string]
 }
 
 func (t *table) Can() offsetfile.Abilities {

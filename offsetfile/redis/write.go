@@ -56,6 +56,9 @@ func (c *call) command() command {
 }
 
 func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	if err := t.nothing(ctx); err != nil {
+		return err
+	}
 	calls := t.calls(group, edits)
 	commands := make([]command, len(calls))
 	for i, one := range calls {

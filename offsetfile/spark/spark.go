@@ -98,7 +98,7 @@ func (c *checkpoint) Close() error { return c.files.Close() }
 
 // Can says that a checkpoint is only read, and names no group.
 func (c *checkpoint) Can() offsetfile.Abilities {
-	return offsetfile.Abilities{Times: true, Nameless: true}
+	return offsetfile.Abilities{Times: true, Nameless: true, Instead: "gtoffset export -o spark prints what a new query can start from"}
 }
 
 // Writer refuses.

@@ -15,6 +15,7 @@ import (
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/spark"
+	"gtoffset/offsetfile/storetest"
 )
 
 const facts = `{"batchWatermarkMs":0,"batchTimestampMs":1795958046849,"conf":{"spark.sql.shuffle.partitions":"1"}}`
@@ -37,7 +38,7 @@ func open(t *testing.T, files map[string]string, params string) (offsetfile.Stor
 	return at(t, "spark:"+root+params), root
 }
 
-func at(t *testing.T, url string) offsetfile.Store {
+func at(t testing.TB, url string) offsetfile.Store {
 	t.Helper()
 	a, err := offsetfile.ParseAddress(url, nil)
 	if err != nil {
@@ -56,6 +57,17 @@ func held(h offsetfile.Holding) string {
 		all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, h.Entries[k].Offset))
 	}
 	return strings.Join(all, ", ")
+}
+
+func TestContract(t *testing.T) {
+	s, root := open(t, map[string]string{"offsets/0": batch(`{"a":{"0":1}}`), "commits/0": done}, "")
+	storetest.Run(t, storetest.Service{
+		Open: func(testing.TB, storetest.Given) offsetfile.Store { return s },
+		Missing: func(t testing.TB, place string, _ offsetfile.Options) offsetfile.Store {
+			t.Helper()
+			return at(t, "spark:"+filepath.Join(root, "..", place))
+		},
+	})
 }
 
 func TestLoad(t *testing.T) {

@@ -95,9 +95,9 @@ func TestContract(t *testing.T) {
 			lines[i] = fmt.Sprintf("%d %s\n%s", partition, text, lines[i])
 			must(t, nil, hdfs.Put(t.Context(), at(group, topic), []byte(strings.Join(lines, ""))))
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
 			t.Helper()
-			return open(t, hdfs.Addr, "/not/there?user.name="+hdfs.User, offsetfile.Options{})
+			return open(t, hdfs.Addr, "/not/there/"+place+"?user.name="+hdfs.User, o)
 		},
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.WrongType: func(t testing.TB, group, topic string) { t.Helper(); mkdir(t, at(group, topic)) },

@@ -127,10 +127,11 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			s.put(t, node(group, topic, partition), text)
 		},
-		Missing: func(t testing.TB) offsetfile.Store {
+		Missing: func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store {
 			t.Helper()
-			return open(t, fmt.Sprintf("zookeeper://%s/kfka", s.Addr), offsetfile.Options{})
+			return open(t, fmt.Sprintf("zookeeper://%s/%s", s.Addr, place), o)
 		},
+		Creates: true,
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.Denied: func(t testing.TB, group, topic string) {
 				t.Helper()
