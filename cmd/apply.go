@@ -257,7 +257,10 @@ func (w *writing) readOnly() error {
 	}
 	p := &problem{
 		code: exitUsage, text: fmt.Sprintf("store %s: %v; nothing was written", store.Name(), offsetfile.ErrReadOnly),
-		hint: "--committed writes the commits; gtoffset export -o spark prints what a new job can start from",
+		hint: "--committed writes the commits",
+	}
+	if instead := store.Can().Instead; instead != "" {
+		p.hint += "; " + instead
 	}
 	if w.road.long != nil {
 		p.hint = "leave out --save: records can be read from there, and how far is for the job to keep"

@@ -2,7 +2,11 @@ package cmd_test
 
 import (
 	"bufio"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,7 +154,7 @@ func TestCheckpoint(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=600 1=800")
 
 	w.run("clamp", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--execute").exits(0) // all is in range: there is nothing to write
-	w.run("reset", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--to-earliest", "--execute").exits(2).says("this store is only read; nothing was written")
+	w.run("reset", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--to-earliest", "--execute").exits(2).says("this store is only read; nothing was written", "hint: --committed writes the commits; gtoffset export -o spark prints what a new query can start from")
 	w.run("describe", "-g", "billing", "-g", "other", "-s", url).exits(2).says("names no group")
 	w.run("describe", "--all-groups", "-s", url).exits(2).says("names no group")
 	w.run("describe", "-g", "billing", "-s", url+"/deeper").exits(1).says("nothing at "+url+"/deeper: looked at folder "+ck+"/deeper", "checkpointLocation")
@@ -205,5 +209,66 @@ func TestStoreTellsWhatItPassesOver(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(nameless, "gtoffset"), []byte("0 5\n"), 0o644))
 	for _, command := range [][]string{{"describe"}, {"describe", "--all-groups"}} {
 		w.run(append(command, "-s", w.store)...).exits(0).prints("billing").says("no file in it tells the group's whole name")
+	}
+}
+
+// What the program makes of a store's errors is what the comment of offsetfile.Table tells whoever adds one.
+func TestErrorsOfStores(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../offsetfile/table.go")
+	must(t, err)
+	_, comment, _ := strings.Cut(string(source), "// # Errors\n")
+	comment, _, _ = strings.Cut(comment, "\ntype Table interface")
+	told := map[string]string{} // by the error: what follows it, up to the next
+	name := ""
+	for line := range strings.Lines(comment) {
+		text, ok := strings.CutPrefix(line, "//\t")
+		if !ok {
+			continue
+		}
+		if !strings.HasPrefix(text, " ") {
+			name = strings.TrimPrefix(strings.Fields(text)[0], "*")
+		}
+		told[name] += text
+	}
+	const orders = `{"Row":[{"key":"YmlsbGluZzpvcmRlcnM=","Cell":[{"column":"b2Zmc2V0czow","$":"MTAw"}]}]}` // 0 at 100, which is low
+	for _, tt := range []struct {
+		err    string
+		status int    // of the answer to a read, 0: orders
+		write  int    // of the answer to a write
+		code   int    // that the program ends with
+		says   string // the hint among it
+		params string
+	}{
+		{err: "NothingError", status: 404, code: 1, says: "table jobs"},
+		{err: "AwayError", status: 503, code: 5, says: "--timeout 60s waits longer"},
+		{err: "AwayError", status: 302, code: 5, says: "not followed"},
+		{err: "CredentialsError", status: 401, code: 5, says: "hint: check user and password"},
+		{err: "NameError", code: 2, params: "?row={group}r{topic}", says: "has no place in the store"},
+		{err: "ErrChanged", write: 304, code: 4, says: "by another program"},
+		{err: "any", status: 400, code: 1, says: "400 Bad Request"},
+		{err: "any", write: 400, code: 3, says: "400 Bad Request"},
+	} {
+		t.Run(fmt.Sprintf("%s %d", tt.err, tt.code), func(t *testing.T) {
+			gateway := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method != http.MethodGet:
+					out.WriteHeader(tt.write)
+				case tt.status != 0:
+					out.WriteHeader(tt.status)
+				case strings.HasSuffix(r.URL.Path, "/schema"):
+					_, _ = io.WriteString(out, `{"name":"jobs","ColumnSchema":[{"name":"offsets"}]}`)
+				default:
+					_, _ = io.WriteString(out, orders)
+				}
+			}))
+			defer gateway.Close()
+			url := strings.Replace(gateway.URL, "http", "hbase", 1) + "/jobs" + tt.params
+			w := start(t).topic("orders", [2]int64{500, 900})
+			w.run("clamp", "-g", "billing", "-t", "orders", "-s", url, "--stored", "--execute", "--timeout", "1s").exits(tt.code).says(tt.says)
+			if want := fmt.Sprintf("exit %d", tt.code); !strings.Contains(told[tt.err], want) {
+				t.Errorf("offsetfile.Table's comment on %s: got %q, want it to say %s", tt.err, told[tt.err], want)
+			}
+		})
 	}
 }

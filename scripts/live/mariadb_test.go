@@ -62,7 +62,7 @@ func TestFromRedisToMariaDB(t *testing.T) {
 	same(t, "rows", sqlDo(t, m, "SELECT `partition`, `offset` FROM `next` ORDER BY 1"), "0\t42\n1\t0")
 }
 
-// A job's table may hold what no offset is: it is shown beside the others, and not written over.
+// A job's table may hold what no offset is: it is shown beside the others, and written over only where that is asked for.
 func TestMariaDBBadRows(t *testing.T) {
 	m := startMariaDB(t)
 	s := stage(t, cluster, [2]int64{50, 100}, [2]int64{0, 100}, [2]int64{0, 100})
@@ -74,4 +74,7 @@ func TestMariaDBBadRows(t *testing.T) {
 	s.run("describe", "-g", s.group, "-s", url).exits(3).prints("40 expired", `"NULL" is no number`, "there are 2 rows (30, 40)")
 	s.run("clamp", "-g", s.group, "-s", url, "--stored", "--execute").exits(4)
 	same(t, "rows", sqlDo(t, m, "SELECT `partition`, `offset` FROM offsets ORDER BY 1, 2"), "0\t10\n1\tNULL\n2\t30\n2\t40")
+	s.run("clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--salvage", "--execute").exits(0).
+		prints(`"NULL" is no number`, "there are 2 rows (30, 40)", "3 of 3 verified")
+	same(t, "rows", sqlDo(t, m, "SELECT `partition`, `offset` FROM offsets ORDER BY 1, 2"), "0\t50\n1\t0\n2\t0")
 }

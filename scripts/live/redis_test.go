@@ -107,6 +107,20 @@ func TestRedisAndCommitsDisagree(t *testing.T) {
 	same(t, "untouched", s.committed(), "0=260 1=400")
 }
 
+// A value may be bytes that are no text: it is told, and written over where that is asked for.
+func TestRedisBadValues(t *testing.T) {
+	r := startRedis(t)
+	url := "redis://" + r.Addr()
+	s := stage(t, cluster, [2]int64{200, 300}, [2]int64{0, 1500})
+	key := "offset:" + s.topic + ":" + s.group
+	redisDo(t, r, "HSET", key, "0", "\xff\xfe250", "1", "1000")
+	clamp := []string{"clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--execute"}
+	s.run("describe", "-g", s.group, "-s", url).exits(3).prints("is no number")
+	s.run(clamp...).exits(4).says("is no number", "--salvage")
+	s.run(append(clamp, "--salvage")...).exits(0).prints("is no number", "1 of 1 verified")
+	same(t, "salvaged", redisDo(t, r, "HMGET", key, "0", "1"), "200\n1000")
+}
+
 // A save of which the answer was lost may have been made: that is unknown (3), and not "nothing was written" (5).
 func TestRedisAnswerIsLost(t *testing.T) {
 	r := startRedis(t)
