@@ -247,9 +247,9 @@ func TestErrorsOfStores(t *testing.T) {
 		{err: "NameError", code: 2, params: "?row={group}r{topic}", says: "has no place in the store"},
 		{err: "ErrChanged", write: 304, code: 4, says: "by another program"},
 		{err: "any", status: 400, code: 1, says: "400 Bad Request"},
-		{err: "any", write: 400, code: 3, says: "400 Bad Request"},
+		{err: "any", write: 400, code: 1, says: "400 Bad Request"},
 	} {
-		t.Run(fmt.Sprintf("%s %d", tt.err, tt.code), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %d %d", tt.err, tt.status, tt.write), func(t *testing.T) {
 			gateway := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.Method != http.MethodGet:

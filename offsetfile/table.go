@@ -24,18 +24,18 @@ import (
 // # Errors
 //
 // An error is of the place as a whole. What is wrong with one topic, cell or edit is said there, and hides no other. This is what to
-// return when, and what the program makes of it (cmd/exit.go); the field Store stays empty, Over knows the name.
+// return when, and what the program makes of it (cmd/exit.go). The field Store stays empty: Over knows the name.
 //
-//	*NothingError      what all entries are in is not there, or holds something else: a table, a chroot, a column. Looked names it, and
-//	                   Hint what would help. Never for a group or topic without entries.  exit 1, with the Hint
-//	any of the network the connection broke, or no answer came: not wrapped, see IsAway.  tried again until --timeout, then exit 5
-//	*AwayError         the service says itself that it is not ready; Final if another try is of no use, as when something else answers
-//	                   at that port.  as above; Final: exit 5 at once
-//	*CredentialsError  it refuses who we are, or all use by us.  exit 5 at once, with how a password is given
-//	*NameError         a group or topic that has no place there.  exit 2
-//	*URLError          the address is wrong: [Address.Errorf], by Open and before any connection.  exit 2, with the Hint
-//	ErrChanged         wrapped, in an Edit's Err: it no longer stands as it was seen.  nothing else of that request is written; exit 4
-//	any other          exit 1 of a look; of a write its edits have failed, exit 3
+//	*NothingError      exit 1, with its Hint. What all entries are in is not there, or is something else: a table, a chroot, a column.
+//	                   Looked names it. Never of a group or a topic without entries.
+//	of the network     exit 5, when tries until --timeout were in vain. The connection broke, or no answer came; see IsAway.
+//	*AwayError         exit 5, likewise. The service says itself that it is not ready. With Final, exit 5 at once: no other try is of
+//	                   use, as when something else answers there.
+//	*CredentialsError  exit 5, at once, with how a password is given. It refuses who we are, or all that we may ask.
+//	*NameError         exit 2. A group or a topic has no place there.
+//	*URLError          exit 2, with its Hint. The address is wrong: [Address.Errorf], by Open and before any connection.
+//	ErrChanged         exit 4. Wrapped, in an Edit's Err: what was to be written over is no longer as it was seen.
+//	any other          exit 1; 3 where other edits were made. Its text is all that is told: what, where and why.
 //
 // Without an error: a topic or a value that may not be read is offsets.Denied, with a Reason (exit 3). A store whose Can().Write is not
 // set has no Write to call; its Can().Instead is the hint (exit 2).
