@@ -111,6 +111,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if w.plan, err = w.build(ctx, shot, build); err != nil {
 		return err
 	}
+	w.plan = w.plan.Lacking(shot)
 	for i := range shot.Groups {
 		shot.Groups[i].Rows = nil // the plan has them
 	}
@@ -310,7 +311,7 @@ func (w *writing) freshLook(ctx context.Context) error {
 		return err
 	}
 	w.fresh = fresh
-	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh)
+	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).Lacking(fresh)
 	if err := w.refused(fresh, checked); err != nil {
 		w.plan = checked
 		return err
@@ -380,8 +381,8 @@ func (w *writing) write(ctx context.Context) {
 		case failed != "":
 		case pg.Whole && pg.Result == offsets.Already:
 		case pg.Whole && pg.Refusal == "":
-			result, why := w.g.session.cluster.DeleteGroup(ctx, pg.Group)
-			pg = pg.Deleted(result, why)
+			result, why, lacks := w.g.session.cluster.DeleteGroup(ctx, pg.Group)
+			pg = pg.Deleted(result, why, lacks)
 			failed = why
 		default:
 			pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes)

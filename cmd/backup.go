@@ -28,7 +28,7 @@ func (w *writing) save() error {
 	}
 	doc := w.backup(w.plan)
 	kept := func(err error) error {
-		return &problem{code: exitFailed, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
+		return &problem{code: exitFailed, err: err, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
 	}
 	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, func(id string) func(io.Writer) error {
 		doc.ID = id

@@ -42,7 +42,7 @@ Dangers: --prune does not ask, and takes the way back along.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "backup-dir", "", "the `FOLDER` (default $XDG_STATE_HOME/gtoffset)")
-	f.StringVar(&o.prune, "prune", "", "remove what is older than `DURATION`: 90d, P30D")
+	f.StringVar(&o.prune, "prune", "", "remove what is older than `DURATION`")
 	formats(c, output.Table, output.JSON, output.YAML)
 	return c
 }
@@ -56,13 +56,13 @@ func runBackups(g *global, o *backupsOptions) error {
 	if o.pruning {
 		age, err := parseBack(o.prune)
 		if err != nil {
-			return usage("--prune "+err.Error(), "")
+			return badSpan("--prune", err)
 		}
 		before = g.env.Now().Add(-age)
 	}
 	names, err := savedIn(dir)
 	if err != nil {
-		return &problem{code: exitFailed, text: fmt.Sprintf("list %s: %v", dir, err)}
+		return &problem{code: exitFailed, text: fmt.Sprintf("list %s: %v", dir, err), err: err}
 	}
 	view := output.Backups{Dir: dir}
 	var errs []error
@@ -77,7 +77,7 @@ func runBackups(g *global, o *backupsOptions) error {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v", path, err), hint: "the others are done; move this one away"})
+			errs = append(errs, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v", path, err), hint: "the others are done; move this one away"})
 			continue
 		}
 		switch {
@@ -94,7 +94,7 @@ func runBackups(g *global, o *backupsOptions) error {
 		}
 		if o.pruning {
 			if err := os.Remove(path); err != nil {
-				errs = append(errs, &problem{code: exitFailed, text: err.Error()})
+				errs = append(errs, &problem{code: exitFailed, text: err.Error(), err: err})
 				continue
 			}
 			view.Removed++

@@ -97,7 +97,8 @@ func TestBackupsPrune(t *testing.T) {
 	if _, err := os.Stat(keep); err != nil {
 		t.Error("what is no backup was removed")
 	}
-	for _, bad := range []string{"90", "-1d", "soon", "0d"} {
+	w.run("backups", "--prune", "90").exits(2).says("--prune 90d")
+	for _, bad := range []string{"-1d", "soon", "0d"} {
 		w.run("backups", "--prune", bad).exits(2).says("--prune", "P7D")
 	}
 	same(t, "left", left(), 1)

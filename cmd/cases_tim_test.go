@@ -159,13 +159,15 @@ func TestCasesTim(t *testing.T) {
 		}
 		w := timed(t, []time.Time{clock(1, 0)})
 		w.b.Reset()
-		for _, d := range []string{"-1h", "+1h", "10", "1y", "1w", "P1M", "PT1D", "P", "0s", "7 d", "P-7D"} {
+		for _, d := range []string{"-1h", "+1h", "1y", "1w", "P1M", "PT1D", "P", "0s", "7 d", "P-7D"} {
 			w.to("--by-duration", d).exits(2).says("--by-duration", "P7D, PT168H, P1DT12H, 7d, 168h", "a day is 24 hours")
 		}
+		w.to("--by-duration", "10").exits(2).says(`--by-duration "10" has no unit`, "hint: --by-duration 10s, or --by-duration 10m, or --by-duration 10h, or --by-duration 10d\n")
+		w.to("--by-duration", "PT10").exits(2).says(`--by-duration "PT10" has no unit`, "hint: --by-duration PT10S, or --by-duration PT10M, or --by-duration PT10H\n")
 		same(t, "requests", w.b.Count(), 0)
 		w.now = clock(12, 0)
 		w.to("--by-duration", "1.5d").exits(0).says("2024-04-30T00:00:00.0")
-		w.run("reset", "--help").exits(0).prints("--by-duration", "90m")
+		w.run("reset", "--help").exits(0).prints("--by-duration", "PT12H, P7D")
 	})
 	t.Run("TIM-10", func(t *testing.T) {
 		t.Parallel()

@@ -130,15 +130,14 @@ func (g *global) live(c *cobra.Command, find func(*session, context.Context) []s
 // groupNames are the groups that cluster or store know.
 func (s *session) groupNames(ctx context.Context) []string {
 	groups, _, _ := s.cluster.ListGroups(ctx)
-	known := map[string]bool{}
-	var all []string
-	for _, grp := range groups {
-		known[grp.ID] = true
-		all = append(all, told(grp.ID, strings.TrimSuffix(fmt.Sprintf("%s group, %s", grp.Type, grp.State), ", ")))
-	}
-	only, _ := s.onlyStored(ctx, known, false)
-	for _, grp := range only {
-		all = append(all, told(grp.ID, "only in the store"))
+	groups, _ = withStored(ctx, s, groups, false, itself)
+	all := make([]string, len(groups))
+	for i, grp := range groups {
+		what := "only in the store"
+		if grp.Existence == offsets.Exists {
+			what = strings.TrimSuffix(fmt.Sprintf("%s group, %s", grp.Type, grp.State), ", ")
+		}
+		all[i] = told(grp.ID, what)
 	}
 	return all
 }

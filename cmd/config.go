@@ -36,6 +36,9 @@ func runConfig(g *global) error {
 		return err
 	}
 	view := output.Config{Notes: append(c.Notes, c.Remarks...)}
+	if said := g.misspelled(ownVariables()); said != "" {
+		view.Notes = append(view.Notes, said)
+	}
 	named := map[string]bool{}
 	for _, s := range settings.InForce() {
 		named[s.Key] = true
@@ -72,7 +75,7 @@ func (g *global) ownSettings(settings *clientconfig.Settings) []output.ConfigSet
 	if g.store != "" {
 		source := "--store"
 		if !g.storeGiven {
-			source = "GTOFFSET_STORE"
+			source = storeVariable
 		}
 		all = append(all, output.ConfigSetting{Key: "store", Value: offsetfile.HidePassword(g.store), Source: source})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gtoffset/kafkaops/clientconfig"
+	"gtoffset/kafkaops/offsets"
 )
 
 // connecting is what the command line says of how to reach the cluster.
@@ -47,7 +48,7 @@ func (g *global) mergeSettings() (*clientconfig.Settings, error) {
 		}
 		overrides = append(overrides, s)
 	}
-	if path := cmp.Or(g.commandConfig, g.env.Getenv("GTOFFSET_COMMAND_CONFIG")); path != "" {
+	if path := cmp.Or(g.commandConfig, g.env.Getenv(configVariable)); path != "" {
 		var err error
 		if file, err = clientconfig.ReadFile(path); err != nil {
 			return nil, err
@@ -68,7 +69,10 @@ func (g *global) connection() (clientconfig.Connection, error) {
 		return c, err
 	}
 	if len(c.Bootstrap) == 0 {
-		return c, usage("no cluster is named", "add -b HOST:PORT, or set GTOFFSET_BOOTSTRAP_SERVER")
+		return c, &problem{
+			code: exitUsage, wants: []string{"GTOFFSET_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS", configVariable},
+			text: "no cluster is named", hint: "add -b HOST:PORT, or set GTOFFSET_BOOTSTRAP_SERVER",
+		}
 	}
 	for _, n := range c.Notes {
 		g.note("%s", n)
@@ -92,7 +96,7 @@ func unusedKeys(all []clientconfig.Setting) string {
 // setTimeout takes default.api.timeout.ms for --timeout, unless that is given. What is wrong with the settings is told by whoever
 // needs them.
 func (g *global) setTimeout() {
-	if g.timeoutGiven || len(g.properties) == 0 && g.commandConfig == "" && g.env.Getenv("GTOFFSET_COMMAND_CONFIG") == "" && g.env.Getenv("GTOFFSET_DEFAULT_API_TIMEOUT_MS") == "" {
+	if g.timeoutGiven || len(g.properties) == 0 && g.commandConfig == "" && g.env.Getenv(configVariable) == "" && g.env.Getenv("GTOFFSET_DEFAULT_API_TIMEOUT_MS") == "" {
 		return
 	}
 	if settings, err := g.settings(); err == nil {
@@ -117,14 +121,32 @@ func (g *global) reach(bootstrap string) []string {
 	return words
 }
 
-// allowing is the command by which who may do so gives us a right that is missing. kind is --topic or --group.
-func (g *global) allowing(operation, kind, name string) string {
+// afterRight is the hint where a right is missing: what gives it, and what else there is to be done.
+func (g *global) afterRight(r offsets.Right, hint string) string {
+	between := "; then "
+	switch {
+	case hint == "":
+		between = ""
+	case hint == writesTheRest:
+		between = "; or "
+	case strings.HasPrefix(hint, "gtoffset "): // to be typed as it stands
+		between = "\n"
+	}
+	return g.allowing(r) + between + hint
+}
+
+// allowing is the command by which who may do so gives us a right that is missing.
+func (g *global) allowing(r offsets.Right) string {
 	bootstrap, user := "HOST:PORT", "NAME"
 	if g.session != nil {
 		bootstrap = g.session.origin.Bootstrap
 		user, _, _ = strings.Cut(cmp.Or(g.session.user, user), "@") // of a Kerberos principal
 	}
-	return commandLine([]string{"kafka-acls", "--bootstrap-server", bootstrap, "--add", "--allow-principal", "User:" + user, "--operation", operation, kind, name})
+	words := []string{"kafka-acls", "--bootstrap-server", bootstrap, "--add", "--allow-principal", "User:" + user, "--operation", r.Operation[:1] + strings.ToLower(r.Operation[1:]), "--" + r.On}
+	if r.Name != "" {
+		words = append(words, r.Name)
+	}
+	return commandLine(words)
 }
 
 // absolutePath makes a line mean the same in another folder.
@@ -139,7 +161,7 @@ func absolutePath(path string) string {
 func ofSettings(err error) *problem {
 	var bad *clientconfig.Error
 	if errors.As(err, &bad) {
-		return &problem{code: exitUsage, text: err.Error(), hint: cmp.Or(bad.Hint, "gtoffset help connection lists the keys")}
+		return &problem{code: exitUsage, causes: []cause{causeSetting}, text: err.Error(), hint: cmp.Or(bad.Hint, "gtoffset help connection lists the keys")}
 	}
 	return nil
 }

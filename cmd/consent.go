@@ -27,7 +27,7 @@ func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
 		return err
 	}
 	if !yes {
-		return &problem{code: exitFailed, text: "not confirmed; nothing was written"}
+		return &problem{code: exitFailed, causes: []cause{causeDeclined}, text: "not confirmed; nothing was written"}
 	}
 	w.plan = w.plan.Settle(true)
 	return nil

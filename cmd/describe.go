@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func (o *describeOptions) validate(g *global, c *cobra.Command) error {
 		}
 	}
 	if o.limits.maxUnprocessed != offsets.None && g.store == "" {
-		return usage("--max-unprocessed needs a store", "add -s PATH")
+		return needStore("--max-unprocessed", "")
 	}
 	if err := o.scope.setKinds(o.kinds); err != nil {
 		return err
@@ -207,17 +206,11 @@ func listGroups(interrupt context.Context, g *global, o *describeOptions) error 
 	if err := cmp.Or(interrupt.Err(), err); err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, grp := range groups {
-		known[grp.ID] = true
-	}
-	only, err := s.onlyStored(ctx, known, len(missing) == 0)
+	groups, err = withStored(ctx, s, groups, len(missing) == 0, itself)
 	away := storeAway(err)
 	if err != nil && away == nil {
 		return err
 	}
-	groups = append(groups, only...)
-	sort.Slice(groups, func(i, j int) bool { return groups[i].ID < groups[j].ID })
 	groups = slices.DeleteFunc(groups, func(grp offsets.Group) bool { return !o.ofKind(grp.Type) })
 	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
 	if away != nil {

@@ -20,22 +20,17 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 	readable := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return grp.Trouble == nil })
 	for _, grp := range shot.Groups {
 		if grp.Trouble != nil {
-			code := exitPartly
+			p := groupTrouble(grp.ID, grp.Trouble)
 			if !readable && grp.Trouble.Unreachable {
-				code = exitUnreachable
-			}
-			p := &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s", grp.ID, grp.Trouble.Reason)}
-			if grp.Trouble.Denied {
-				p.hint = g.allowing("Describe", "--group", grp.ID)
+				p.code = exitUnreachable
 			}
 			errs = append(errs, p)
 		}
 		if grp.Store != nil && grp.Store.Trouble != nil {
-			code := exitPartly
+			p := &problem{code: exitPartly, causes: []cause{causeOfTrouble(grp.Store.Trouble)}, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)}
 			if grp.Store.Trouble.Unreachable {
-				code = exitUnreachable
+				p.code = exitUnreachable
 			}
-			p := &problem{code: code, text: fmt.Sprintf("the store of group %q could not be read: %s", grp.ID, grp.Store.Trouble.Reason)}
 			if grp.Store.Trouble.Login {
 				p.hint = storeLogin
 			}
@@ -43,8 +38,30 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 		}
 	}
 	errs = append(errs, g.unknownGroups(shot))
-	errs = append(errs, g.unnamedTopics(shot, sc), g.unseenTopics(shot), g.brokenRows(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), unseenTopics(shot), brokenRows(shot))
 	return errors.Join(errs...)
+}
+
+// groupTrouble is the problem of a group of which the cluster's side could not be read.
+func groupTrouble(group string, t *offsets.Trouble) *problem {
+	p := &problem{code: exitPartly, causes: []cause{causeOfTrouble(t)}, text: fmt.Sprintf("group %q could not be read: %s", group, t.Reason)}
+	if t.Denied && !t.Login {
+		p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "group", Name: group}
+	}
+	return p
+}
+
+// causeOfTrouble is why something could not be read.
+func causeOfTrouble(t *offsets.Trouble) cause {
+	switch {
+	case t.Login:
+		return causeAuthentication
+	case t.Denied:
+		return causeAuthorization
+	case t.Unreachable:
+		return causeUnreachable
+	}
+	return causeIncomplete
 }
 
 // unknownGroups names the groups that neither the cluster nor the store knows.
@@ -55,15 +72,7 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 		if grp.Trouble != nil || grp.Existence != offsets.Missing && !nobody || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
 			continue
 		}
-		p := &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster", grp.ID), hint: g.typed("describe") + " lists the groups"}
-		switch {
-		case nobody:
-			p.hint = "is a variable not set? -g '' is the group without a name"
-		case strings.ContainsAny(grp.ID, "*?["):
-			p.hint = "-g is one name; --group-regex takes a regular expression of whole names, as 'billing-.*'"
-		default:
-			p.hint = cmp.Or(g.near("-g", grp.ID, g.session.groupNames), p.hint)
-		}
+		p := g.noGroup(grp.ID)
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
 		}
@@ -73,6 +82,20 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
+}
+
+// noGroup is the problem of a group that does not exist.
+func (g *global) noGroup(id string) *problem {
+	p := &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("group %q is not known to the cluster", id)}
+	switch {
+	case id == "":
+		p.hint = "is a variable not set? -g '' is the group without a name"
+	case strings.ContainsAny(id, "*?["):
+		p.hint = "-g is one name; gtoffset describe --group-regex 'billing-.*' shows the groups whose whole names match"
+	default:
+		p.hint = cmp.Or(g.near("-g", id, g.session.groupNames), g.typed("describe")+" lists the groups")
+	}
+	return p
 }
 
 // near is the hint of a name that does not exist: one that is nearly the same, among those that are found at once; "" if there is none.
@@ -106,6 +129,12 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 		reasons[i] = t.Reason
 	}
 	p := &problem{code: exitPartly, text: "groups may be missing from this list: " + list(reasons, 3)}
+	for _, t := range missing {
+		p.causes = append(p.causes, causeOfTrouble(&t))
+		if t.Denied && !t.Login {
+			p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "cluster"}
+		}
+	}
 	if !some {
 		p.code = exitUnreachable
 	}
@@ -143,7 +172,7 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if missing != "" {
 		hint = g.near("-t", missing, g.session.topicNames)
 	}
-	return &problem{code: exitFailed, text: list(unknown, 3), hint: cmp.Or(hint, g.typed("describe", "-g", shot.Groups[0].ID)+" shows its topics")}
+	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: cmp.Or(hint, g.typed("describe", "-g", shot.Groups[0].ID)+" shows its topics")}
 }
 
 // unseen names the topics of which nothing could be read. A partition of them that was named, or has an offset, is a row.
@@ -164,7 +193,7 @@ func notSeen(u offsets.Unseen) string {
 	return fmt.Sprintf("topic %q could not be read: %s", u.Topic, u.Trouble.Reason)
 }
 
-func (g *global) unseenTopics(shot offsets.Snapshot) error {
+func unseenTopics(shot offsets.Snapshot) error {
 	all := unseen(shot)
 	if len(all) == 0 {
 		return nil
@@ -174,17 +203,19 @@ func (g *global) unseenTopics(shot offsets.Snapshot) error {
 		texts[i] = notSeen(u)
 	}
 	p := &problem{code: exitPartly, text: list(texts, 3)}
-	if all[0].Trouble.Denied {
-		p.hint = g.allowing("Describe", "--topic", all[0].Topic)
+	for _, u := range all {
+		p.causes = append(p.causes, causeOfTrouble(&u.Trouble))
+		if u.Trouble.Denied && p.lacks == nil {
+			p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "topic", Name: u.Topic}
+		}
 	}
 	return p
 }
 
 // brokenRows counts the partitions of which something could not be read, or that are gone.
-func (g *global) brokenRows(shot offsets.Snapshot) error {
+func brokenRows(shot offsets.Snapshot) error {
 	var unread, gone, all int
-	var hint string
-	var details []output.ErrorDetail
+	p := &problem{code: exitPartly}
 	for _, grp := range shot.Groups {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
@@ -194,16 +225,19 @@ func (g *global) brokenRows(shot offsets.Snapshot) error {
 			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
 				gone++
 				reason = "gone"
+				p.causes = append(p.causes, causeMissing)
 			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil),
 				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "", r.Shared != nil && r.Shared.Reason != "" && grp.Trouble == nil:
 				unread++
 				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
+				p.causes = append(p.causes, causeOfRow(r))
+				if p.lacks == nil {
+					p.lacks = grp.Lacks(*r, offsets.Committed)
+				}
 			}
-			if hint == "" && r.Range.Denied {
-				hint = g.allowing("Describe", "--topic", r.Topic)
-			}
-			if reason != "" && len(details) < 100 {
-				details = append(details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
+			p.causes = byRank(p.causes)
+			if reason != "" && len(p.details) < 100 {
+				p.details = append(p.details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
 			}
 		}
 	}
@@ -217,7 +251,25 @@ func (g *global) brokenRows(shot offsets.Snapshot) error {
 	if len(say) == 0 {
 		return nil
 	}
-	return &problem{code: exitPartly, text: strings.Join(say, "; "), hint: hint, details: details}
+	p.text = strings.Join(say, "; ")
+	if p.lacks != nil {
+		p.text += fmt.Sprintf(" (not allowed: %s is missing)", p.lacks)
+	}
+	return p
+}
+
+// causeOfRow is why something of a row could not be read.
+func causeOfRow(r *offsets.Row) cause {
+	is := func(p offsets.Presence) bool { return r.Committed.Presence == p || r.Stored.Presence == p }
+	switch {
+	case r.Range.Denied, is(offsets.Denied):
+		return causeAuthorization
+	case r.Range.Away:
+		return causeUnreachable
+	case is(offsets.Damaged), is(offsets.Empty), is(offsets.WrongType):
+		return causeDamaged
+	}
+	return causeIncomplete
 }
 
 // checksError names each check that is not met.

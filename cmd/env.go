@@ -19,6 +19,7 @@ type Env struct {
 	StderrWidth    int
 	Size           func() (columns, lines int) // of the terminal on stdout as it is now; nil: it does not change
 	Getenv         func(string) string
+	Environ        func() []string // all variables, as NAME=VALUE; nil: they are not to be listed
 	Now            func() time.Time
 	Who            func() (user, host string)
 	Step           func(string) error // called before each step of a store's write; nil outside tests of being killed there
@@ -34,7 +35,7 @@ func System(interrupts func(context.Context) (soft, hard context.Context)) Env {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr), Size: size,
-		Getenv: os.Getenv, Now: time.Now, Interrupts: interrupts, Who: who,
+		Getenv: os.Getenv, Environ: os.Environ, Now: time.Now, Interrupts: interrupts, Who: who,
 	}
 }
 

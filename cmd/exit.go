@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"gtoffset/kafkaops/offsets"
 	"gtoffset/kafkaops/records"
 	"gtoffset/kafkaops/wire"
 	"gtoffset/offsetfile"
@@ -37,23 +38,27 @@ var precedence = [...]int{exitInterrupted, exitUsage, exitUnreachable, exitRefus
 // problem is an error that knows its exit code and the next step.
 type problem struct {
 	code    int
+	causes  []cause        // none: see why
+	wants   []string       // the variables that would set what is missing, to find one that is misspelled
+	lacks   *offsets.Right // the right for want of which it is one; what gives it is the hint then
 	text    string
 	hint    string
 	details []output.ErrorDetail
-	cause   error
+	err     error
 }
 
 func (p *problem) Error() string { return p.text }
-func (p *problem) Unwrap() error { return p.cause }
+func (p *problem) Unwrap() error { return p.err }
 
 func usage(text, hint string) error { return &problem{code: exitUsage, text: text, hint: hint} }
 
-// verdict is what is left of an error at the end: codes, words and a hint.
+// verdict is what is left of an error at the end: codes, causes, words and a hint.
 type verdict struct {
-	codes []int // most important first
-	texts []string
-	hint  string
-	more  []output.ErrorDetail
+	codes  []int   // most important first
+	causes []cause // likewise: those of the first code, then those of the others
+	texts  []string
+	hint   string
+	more   []output.ErrorDetail
 }
 
 func (v verdict) code() int {
@@ -63,11 +68,17 @@ func (v verdict) code() int {
 	return v.codes[0]
 }
 
-// judge maps an error to exit codes, words and hint. It is the only place that does.
-func judge(ctx context.Context, err error) verdict {
+// judge maps an error to exit codes, causes, words and hint. It is the only place that does.
+func (g *global) judge(ctx context.Context, err error) verdict {
 	var v verdict
+	of := map[int][]cause{} // by code
 	for _, e := range split(err) {
 		p := explain(ctx, e)
+		of[p.code] = append(of[p.code], p.why()...)
+		if p.lacks != nil {
+			p.hint = g.afterRight(*p.lacks, p.hint)
+		}
+		p.hint = g.orMisspelled(&p)
 		if !slices.Contains(v.codes, p.code) {
 			v.codes = append(v.codes, p.code)
 		}
@@ -82,6 +93,13 @@ func judge(ctx context.Context, err error) verdict {
 	sort.SliceStable(v.codes, func(i, j int) bool {
 		return slices.Index(precedence[:], v.codes[i]) < slices.Index(precedence[:], v.codes[j])
 	})
+	for _, code := range v.codes {
+		for _, c := range byRank(of[code]) {
+			if !slices.Contains(v.causes, c) {
+				v.causes = append(v.causes, c)
+			}
+		}
+	}
 	return v
 }
 
@@ -114,7 +132,11 @@ func explain(ctx context.Context, err error) problem {
 	var nothing *offsetfile.NothingError
 	var away *offsetfile.AwayError
 	var credentials *offsetfile.CredentialsError
+	var damage *offsetfile.DamageError
+	var old *wire.TooOldError
 	switch {
+	case errors.As(err, &known) && known.err != nil:
+		return known.because(explain(ctx, known.err))
 	case errors.As(err, &known):
 		return *known
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
@@ -128,21 +150,21 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &address):
 		return problem{code: exitUsage, text: err.Error(), hint: cmp.Or(address.Hint, "gtoffset help stores shows how each is written")}
 	case errors.As(err, &nothing):
-		return problem{code: exitFailed, text: err.Error(), hint: cmp.Or(nothing.Hint, "check the store's address; a first run needs the place to be there")}
+		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error(), hint: cmp.Or(nothing.Hint, "check the store's address; a first run needs the place to be there")}
 	case errors.As(err, &away):
-		return problem{code: exitUnreachable, text: err.Error(), hint: "--timeout 60s waits longer"}
+		return problem{code: exitUnreachable, causes: []cause{causeUnreachable}, text: err.Error(), hint: "--timeout 60s waits longer"}
 	case errors.As(err, &credentials):
-		return problem{code: exitUnreachable, text: err.Error(), hint: storeLogin}
+		return problem{code: exitUnreachable, causes: []cause{causeAuthentication}, text: err.Error(), hint: storeLogin}
 	case errors.Is(err, offsetfile.ErrReadOnly):
 		return problem{code: exitUsage, text: err.Error() + "; nothing was written"}
 	case errors.Is(err, offsetfile.ErrNoRoot):
-		return problem{code: exitFailed, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
+		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
 	case errors.As(err, &name):
 		return problem{code: exitUsage, text: err.Error(), hint: "leave out -s, or name another store"}
 	case errors.As(err, &clash):
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
 	case errors.As(err, &locked):
-		return problem{code: exitRefused, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
+		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
 	case ofRecords(err) != nil:
 		return *ofRecords(err)
 	case errors.As(err, &broker):
@@ -150,9 +172,17 @@ func explain(ctx context.Context, err error) problem {
 	case ofSettings(err) != nil:
 		return *ofSettings(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return problem{code: exitUnreachable, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
+		return problem{code: exitUnreachable, causes: []cause{causeTimeout}, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
 	case errors.Is(err, fs.ErrPermission):
-		return problem{code: exitFailed, text: err.Error(), hint: "run it as the user of the job"}
+		return problem{code: exitFailed, causes: []cause{causeAuthorization}, text: err.Error(), hint: "run it as the user of the job"}
+	case errors.As(err, &damage):
+		return problem{code: exitFailed, causes: []cause{causeDamaged}, text: err.Error()}
+	case errors.Is(err, offsetfile.ErrChanged):
+		return problem{code: exitFailed, causes: []cause{causeChanged}, text: err.Error()}
+	case errors.As(err, &old):
+		return problem{code: exitFailed, causes: []cause{causeUnsupported}, text: err.Error()}
+	case errors.Is(err, fs.ErrNotExist):
+		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error()}
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "were all set"), strings.Contains(err.Error(), "accepts "):
 		return problem{code: exitUsage, text: err.Error()} // cobra's own, which have no types
 	default:
@@ -172,10 +202,18 @@ func ofRecords(err error) *problem {
 	var unreachable *records.UnreachableError
 	switch {
 	case errors.As(err, &expired):
-		return &problem{code: exitPartly, text: err.Error(), hint: "--expired skip reads what is left"}
+		return &problem{code: exitPartly, causes: []cause{causeExpired}, text: err.Error(), hint: "--expired skip reads what is left"}
 	case errors.As(err, &damaged):
-		return &problem{code: exitPartly, text: err.Error(), hint: fmt.Sprintf("-t %s names partitions without it; --from with an offset behind it passes it over", quote(damaged.Topic))}
-	case errors.As(err, &cut), errors.As(err, &gone), errors.As(err, &large), errors.As(err, &refused), errors.As(err, &written):
+		return &problem{code: exitPartly, causes: []cause{causeDamaged}, text: err.Error(), hint: fmt.Sprintf("-t %s names partitions without it; --from with an offset behind it passes it over", quote(damaged.Topic))}
+	case errors.As(err, &cut):
+		return &problem{code: exitPartly, causes: []cause{causeChanged}, text: err.Error()}
+	case errors.As(err, &gone):
+		return &problem{code: exitPartly, causes: []cause{causeMissing}, text: err.Error()}
+	case errors.As(err, &refused) && refused.Denied:
+		return &problem{code: exitPartly, lacks: &offsets.Right{Operation: "READ", On: "topic", Name: refused.Topic}, text: err.Error()}
+	case errors.As(err, &written) && written.Denied:
+		return &problem{code: exitPartly, lacks: &offsets.Right{Operation: "WRITE", On: "topic", Name: written.Topic}, text: err.Error()}
+	case errors.As(err, &large), errors.As(err, &refused), errors.As(err, &written):
 		return &problem{code: exitPartly, text: err.Error()}
 	case errors.As(err, &unreachable):
 		return &problem{code: exitUnreachable, text: err.Error(), hint: "run it again when the broker is back"}
@@ -185,7 +223,7 @@ func ofRecords(err error) *problem {
 
 // finish prints what went wrong and returns the exit code.
 func (g *global) finish(ctx context.Context, err error) int {
-	v := judge(ctx, err)
+	v := g.judge(ctx, err)
 	if v.code() == exitDone {
 		return exitDone
 	}
@@ -194,7 +232,7 @@ func (g *global) finish(ctx context.Context, err error) int {
 		v.hint = cmp.Or(g.command, "gtoffset") + " --help"
 	}
 	if text != "" {
-		doc := output.Error{Code: v.code(), Codes: v.codes, Text: text, Hint: v.hint, Details: v.more}
+		doc := output.Error{Code: v.code(), Codes: v.codes, Cause: string(v.causes[0]), Causes: causeWords(v.causes), Text: text, Hint: v.hint, Details: v.more}
 		format := output.Table
 		if f := output.Format(g.format); f == output.JSON || f == jsonl {
 			format = output.JSON

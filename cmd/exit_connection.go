@@ -10,7 +10,7 @@ import (
 
 // ofBroker is the part of exit.go's map that is about a broker that was not reached, or refused us.
 func ofBroker(e *wire.Error) problem {
-	p := problem{code: exitUnreachable, text: e.Error(), hint: connectHint(e)}
+	p := problem{code: exitUnreachable, causes: []cause{causeOfBroker(e)}, text: e.Error(), hint: connectHint(e)}
 	switch why := e.Why(); {
 	case why == "":
 	case p.hint == "":
@@ -19,6 +19,20 @@ func ofBroker(e *wire.Error) problem {
 		p.text += "; " + why
 	}
 	return p
+}
+
+// causeOfBroker is the cause of a broker that was not reached, or refused us, as a word for programs.
+func causeOfBroker(e *wire.Error) cause {
+	switch e.Cause {
+	case wire.CauseAddress, wire.CauseNotKafka:
+		return causeAddress
+	case wire.CauseWantsTLS, wire.CauseNoTLS, wire.CauseHandshake, wire.CauseUnknownCA, wire.CauseHostName, wire.CauseExpired:
+		return causeTLS
+	case wire.CauseWantsCertificate, wire.CauseCertificate, wire.CauseWantsSASL, wire.CauseNoSASL, wire.CauseMechanism, wire.CauseCredentials,
+		wire.CauseToken, wire.CauseTicket, wire.CauseService, wire.CauseClock:
+		return causeAuthentication
+	}
+	return causeUnreachable
 }
 
 // connectHint is what can be typed next, by the cause of a failure; "" where only the cause can be told.
@@ -73,7 +87,7 @@ func loginHint(e *wire.Error) string {
 		return "-X sasl.mechanism=" + mechanism(e.Offered)
 	case wire.CauseCredentials:
 		return "gtoffset config shows who logs in, and where user and password come from"
-	case wire.CauseToken:
+	case wire.CauseToken, wire.CauseIssuer:
 		return "gtoffset config shows where tokens come from"
 	case wire.CauseTicket:
 		return "kinit"

@@ -100,7 +100,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		return err
 	}
 	troubles := g.troubles(shot, &o.scope)
-	if o.target != "" && troubles != nil && judge(ctx, troubles).code() == exitFailed {
+	if o.target != "" && troubles != nil && g.judge(ctx, troubles).code() == exitFailed {
 		return troubles // a name that is wrong: a file of what is left would stand in the way of the right one
 	}
 	doc, left := exportOf(shot, sides[0])
@@ -161,7 +161,7 @@ func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, erro
 }
 
 func exists(path string) error {
-	return &problem{code: exitRefused, text: fmt.Sprintf("%s exists; nothing was written", path), hint: "name a new file, or write to stdout"}
+	return &problem{code: exitRefused, causes: []cause{causeExists}, text: fmt.Sprintf("%s exists; nothing was written", path), hint: "name a new file, or write to stdout"}
 }
 
 // exportFile writes the document to a new file, or to stdout.
@@ -182,7 +182,7 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 	case errors.Is(err, fs.ErrExist):
 		return exists(path)
 	case err != nil:
-		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was written", path, err)}
+		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was written", path, err), err: err}
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 // exportFolder writes one gtoffset file for each group and topic below a folder, which is made if only it is missing.
 func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Document) error {
 	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return &problem{code: exitFailed, text: fmt.Sprintf("make %s: %v; nothing was written", path, err)}
+		return &problem{code: exitFailed, text: fmt.Sprintf("make %s: %v; nothing was written", path, err), err: err}
 	}
 	files, err := offsetfile.Open(path, offsetfile.WithHolder(g.command))
 	if err != nil {

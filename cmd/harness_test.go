@@ -127,6 +127,12 @@ func (w *world) env(out, talk io.Writer) cmd.Env {
 	e := cmd.Env{
 		Stdin: w.in, Stdout: out, Stderr: talk, StdinTerminal: w.tty, StdoutWidth: w.width,
 		Getenv: func(name string) string { return w.vars[name] },
+		Environ: func() (all []string) {
+			for name, value := range w.vars {
+				all = append(all, name+"="+value)
+			}
+			return all
+		},
 		Now: func() time.Time {
 			if w.tick != nil {
 				w.tick()
@@ -458,6 +464,9 @@ func (r result) failure() errorDoc {
 	if !slices.Contains(doc.Codes, doc.Code) {
 		r.t.Errorf("codes = %v lack %d", doc.Codes, doc.Code)
 	}
+	if !slices.Contains(doc.Causes, doc.Cause) {
+		r.t.Errorf("causes = %v lack %q", doc.Causes, doc.Cause)
+	}
 	conforms(r.t, []byte(all[len(all)-1]))
 	return doc
 }
@@ -602,6 +611,7 @@ type changeDoc struct {
 	Verdict       string
 	Reason        string
 	Clamped       bool
+	Expired       int64
 	Skips         int64
 	Repeats       int64
 	Result, Error *string
@@ -625,6 +635,8 @@ type errorDoc struct {
 	Schema  string
 	Code    int
 	Codes   []int
+	Cause   string
+	Causes  []string
 	Error   string
 	Hint    *string
 	Details []struct {

@@ -214,6 +214,9 @@ func flagItems(c *cobra.Command, flags *pflag.FlagSet) []Item {
 			return
 		}
 		value, text := pflag.UnquoteUsage(f)
+		if value == "DURATION" { // its unit, in the same words for all
+			text = strings.Replace(text, value, value+" ("+spanExamples+")", 1)
+		}
 		name := "    --" + f.Name
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", --" + f.Name
@@ -284,6 +287,10 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}
 	text, hint := strings.TrimSpace(err.Error()), c.CommandPath()+" --help lists the flags"
 	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) && value.GetFlag().Value.Type() == "DURATION" {
+		return badSpan("--"+value.GetFlag().Name, value.Unwrap())
+	}
 	if !errors.As(err, &unknown) {
 		return usage(text, hint)
 	}

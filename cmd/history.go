@@ -54,7 +54,7 @@ partitions by hand.`,
 		},
 	}
 	f := c.Flags()
-	f.VarP((*oneGroup)(&o.group), "group", "g", "consumer `GROUP`")
+	f.VarP(&oneGroup{at: &o.group}, "group", "g", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.BoolVar(&o.all, "all", false, "every commit, and every change of who is in the group")
 	f.Int64Var(&o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")
@@ -86,7 +86,7 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 		at, err := parsePast(bound.text, now)
 		switch {
 		case err != nil:
-			return usage(bound.flag+" "+err.Error(), "")
+			return badSpan(bound.flag, err)
 		case at.Sub(now) > 24*time.Hour:
 			return usage(fmt.Sprintf("%s %s is more than a day ahead", bound.flag, sayInstant(at)), "leave it out")
 		}
@@ -160,7 +160,7 @@ func (g *global) past(interrupt context.Context, group string, policy offsets.Hi
 		}
 	}
 	if p.Records == 0 {
-		if err := p.nothing(commits); err != nil {
+		if err := p.nothing(g, commits); err != nil {
 			return p, err
 		}
 	}
@@ -205,7 +205,7 @@ func (g *global) beforePast(interrupt context.Context, group string, p *past) (c
 	}
 	p.group = found[0].Group
 	if p.group.Type == offsets.Share {
-		return 0, &problem{code: exitRefused, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group), hint: g.typed("describe", "-g", group) + " shows where it starts"}
+		return 0, &problem{code: exitRefused, causes: []cause{causeUnsupported}, text: fmt.Sprintf("%q is a share group: it has no commits, and what the broker keeps of it has no history", group), hint: g.typed("describe", "-g", group) + " shows where it starts"}
 	}
 	return len(found[0].Commits), nil
 }
@@ -217,22 +217,26 @@ func noPast(err error) error {
 	switch {
 	case errors.As(err, &no) && no.Away:
 		return &problem{code: exitUnreachable, text: no.Error(), hint: "run it again when the broker is back"}
+	case errors.As(err, &no) && no.Denied:
+		return &problem{code: exitRefused, lacks: &offsets.Right{Operation: "READ", On: "topic", Name: wire.OffsetsTopic}, text: no.Error()}
 	case errors.As(err, &no):
-		return &problem{code: exitRefused, text: no.Error()}
+		return &problem{code: exitRefused, causes: []cause{causeUnsupported}, text: no.Error()}
 	case errors.As(err, &damaged):
-		return &problem{code: exitPartly, text: err.Error() + "; nothing of the history is shown", hint: "another replica may have it whole: let that lead the partition"}
+		return &problem{code: exitPartly, causes: []cause{causeDamaged}, text: err.Error() + "; nothing of the history is shown", hint: "another replica may have it whole: let that lead the partition"}
 	}
 	return err
 }
 
 // nothing is the error of a log without a record of the group; nil if that is an answer.
-func (p *past) nothing(commits int) error {
+func (p *past) nothing(g *global, commits int) error {
 	at := fmt.Sprintf("partition %d of %s", p.log.Partition, wire.OffsetsTopic)
 	switch {
 	case commits > 0:
-		return &problem{code: exitRefused, text: fmt.Sprintf("group %q has commits, but %s, where Apache Kafka would keep them, has none of it: this cluster places groups otherwise (Redpanda does), and where is not known", p.group.ID, at)}
-	case p.group.Existence == offsets.Missing:
-		return &problem{code: exitFailed, text: fmt.Sprintf("group %q is not known to the cluster, and %s has no record of it (%s)", p.group.ID, at, p.Complete), hint: "gtoffset describe lists the groups"}
+		return &problem{code: exitRefused, causes: []cause{causeUnsupported}, text: fmt.Sprintf("group %q has commits, but %s, where Apache Kafka would keep them, has none of it: this cluster places groups otherwise (Redpanda does), and where is not known", p.group.ID, at)}
+	case p.group.Existence == offsets.Missing, p.group.ID == "" && p.group.Existence != offsets.Exists:
+		none := g.noGroup(p.group.ID)
+		none.text += fmt.Sprintf(", and %s has no record of it (%s)", at, p.Complete)
+		return none
 	}
 	return nil
 }
@@ -258,30 +262,61 @@ func (p *past) doubts() error {
 		errs = append(errs, &problem{code: exitPartly, text: fmt.Sprintf("compaction went on during each of %d readings: older commits may be missing here that are still recorded", p.read.Tries), hint: "run it again"})
 	}
 	if p.Strange > 0 {
-		errs = append(errs, &problem{code: exitPartly, text: offsets.Plural(int(p.Strange), "record") + " of the group could not be read: a negative offset, or a form that gtoffset does not know"})
+		errs = append(errs, &problem{code: exitPartly, causes: []cause{causeDamaged}, text: offsets.Plural(int(p.Strange), "record") + " of the group could not be read: a negative offset, or a form that gtoffset does not know"})
 	}
 	return errors.Join(errs...)
 }
 
-// undo is the command that brings back what stood before the last move that somebody may regret, "" if there is none, or if the topics
-// are gone.
+// undo is the command that brings back what stood before the last move that somebody may regret, or why that is not possible and what is;
+// "" if there was none, or if the topics are gone.
 func (p *past) undo(interrupt context.Context, g *global) string {
-	at, selections := p.Undo()
-	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
-	defer cancel()
-	selections = g.there(ctx, selections)
-	if len(selections) == 0 {
+	var topics []string
+	for _, e := range p.Undo() {
+		topics = append(topics, e.Key.Topic)
+	}
+	if len(topics) == 0 {
 		return ""
 	}
-	words := []string{"reset", "-g", p.group.ID}
-	for _, s := range selections {
-		words = append(words, "-t", s.String())
+	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
+	defer cancel()
+	slices.Sort(topics)
+	known, err := g.session.cluster.Ranges(ctx, slices.Compact(topics), false)
+	way := p.Return(func(k offsets.Key) offsets.Range {
+		if err != nil {
+			return offsets.Range{} // it does not say: nothing speaks against it
+		}
+		return known.Range(k)
+	})
+	line := func(selections []offsets.Selection, target ...string) string {
+		words := []string{"reset", "-g", p.group.ID}
+		for _, s := range selections {
+			words = append(words, "-t", s.String())
+		}
+		words = append(words, target...)
+		if p.Gone && p.group.Existence == offsets.Missing {
+			words = append(words, "--create")
+		}
+		return g.typed(words...)
 	}
-	words = append(words, "--to-commit-at", at.Add(-time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"))
-	if p.Gone && p.group.Existence == offsets.Missing {
-		words = append(words, "--create")
+	before := offsets.Clock(way.Before)
+	at := []string{"--to-commit-at", way.Before.Add(-time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
+	var other []string
+	for _, s := range way.Other {
+		other = append(other, quote(s.String()))
 	}
-	return "to return to before " + offsets.Clock(at) + ": " + g.typed(words...)
+	stay := list(other, 3)
+	switch {
+	case len(way.Back) == 0 && stay == "":
+		return ""
+	case len(way.Back) == 0:
+		return stay + " cannot return to before " + before + ": the topic was recreated or cut back since, and what was committed then means nothing in it; to read it from its beginning: " + line(way.Other, "--to-earliest")
+	case way.Expired:
+		before, at = before+", as far as it has not expired since", append(at, "--clamp")
+	}
+	if stay != "" {
+		stay += " cannot, as the topic was recreated or cut back since; "
+	}
+	return stay + "to return to before " + before + ": " + line(way.Back, at...)
 }
 
 // unrecorded refuses topics and partitions that were named, but that neither the log nor the cluster knows.
@@ -318,25 +353,7 @@ func (g *global) unrecorded(interrupt context.Context, sc *scope, p past) error 
 	if len(unknown) == 0 {
 		return nil
 	}
-	return &problem{code: exitFailed, text: list(slices.Compact(unknown), 3) + ", and there is no record of it", hint: g.typed("describe", "-g", p.group.ID) + " shows the group's topics"}
-}
-
-// there leaves out topics that the cluster no longer has. Where it does not say, they stay.
-func (g *global) there(ctx context.Context, selections []offsets.Selection) (left []offsets.Selection) {
-	var topics []string
-	for _, s := range selections {
-		topics = append(topics, s.Topic)
-	}
-	if len(topics) == 0 {
-		return nil
-	}
-	known, err := g.session.cluster.Ranges(ctx, topics, false)
-	for _, s := range selections {
-		if err != nil || !known.Topics[s.Topic].Gone {
-			left = append(left, s)
-		}
-	}
-	return left
+	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(slices.Compact(unknown), 3) + ", and there is no record of it", hint: g.typed("describe", "-g", p.group.ID) + " shows the group's topics"}
 }
 
 // pastProgress shows on stderr how far a long reading is: a line that changes on a terminal, else one every ten seconds.

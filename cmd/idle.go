@@ -40,7 +40,7 @@ func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o look
 	}
 	if moved := offsets.Moved(before, after); len(moved) > 0 {
 		return after, &problem{
-			code: exitRefused, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), offsets.Span(time.Duration(w.road.idle))),
+			code: exitRefused, causes: []cause{causeActive}, text: fmt.Sprintf("not idle: %s within %s; nothing was written", list(moved, 3), offsets.Span(time.Duration(w.road.idle))),
 			hint: "stop the job first",
 		}
 	}

@@ -164,7 +164,7 @@ func (o *importOptions) onlyNamed(g *global, doc exchange.Document) error {
 	for _, topic := range topicsOf(doc) {
 		if len(o.topics) > 0 && !slices.Contains(o.topics, topic) {
 			return &problem{
-				code: exitFailed, text: fmt.Sprintf("%s is about topic %q, which -t does not name; nothing was written", o.source, topic),
+				code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s is about topic %q, which -t does not name; nothing was written", o.source, topic),
 				hint: "-t names the topic of a gtoffset file that names none; leave it out here",
 			}
 		}
@@ -175,7 +175,7 @@ func (o *importOptions) onlyNamed(g *global, doc exchange.Document) error {
 			if alone := o.alone(g, doc); alone != "" {
 				hint = alone + " writes no other group; or " + hint
 			}
-			return &problem{code: exitFailed, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name), hint: hint}
+			return &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name), hint: hint}
 		}
 	}
 	return nil
@@ -232,7 +232,7 @@ func (o *importOptions) sidesOf(g *global, doc exchange.Document) error {
 		o.stored, o.committed = said[offsets.Stored], said[offsets.Committed]
 	}
 	if o.stored && g.store == "" {
-		return usage(o.source+" holds stored offsets, and no store is named", "add -s PATH")
+		return &problem{code: exitUsage, wants: []string{storeVariable}, text: o.source + " holds stored offsets, and no store is named", hint: "add -s PATH"}
 	}
 	return nil
 }
@@ -355,7 +355,7 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 	if o.source != "-" {
 		f, err := os.Open(o.source)
 		if err != nil {
-			return exchange.Document{}, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, errors.Unwrap(err)), hint: "check the path"}
+			return exchange.Document{}, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, errors.Unwrap(err)), hint: "check the path"}
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil && info.IsDir() {
@@ -372,20 +372,20 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 
 // unread says why a document could not be read, and which flag would help.
 func (o *importOptions) unread(err error) error {
-	p := &problem{code: exitFailed, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, err), cause: err}
+	p := &problem{code: exitFailed, causes: []cause{causeDamaged}, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, err), err: err}
 	var ambiguous *exchange.AmbiguousError
 	var missing *exchange.MissingError
 	var internal *exchange.InternalError
 	switch {
 	case errors.As(err, &ambiguous):
-		p.code, p.hint = exitUsage, "add --as "+strings.ReplaceAll(formatList(ambiguous.Formats), ", ", ", or --as ")
+		p.code, p.causes, p.hint = exitUsage, nil, "add --as "+strings.ReplaceAll(formatList(ambiguous.Formats), ", ", ", or --as ")
 	case errors.As(err, &missing):
-		p.code = exitUsage
+		p.code, p.causes = exitUsage, nil
 		p.hint = map[exchange.Missing]string{
 			exchange.MissingGroup: "add -g GROUP", exchange.MissingTopic: "add -t TOPIC", exchange.MissingTake: "add --take from, or --take until",
 		}[missing.What]
 	case errors.As(err, &internal):
-		p.code = exitRefused
+		p.code, p.causes = exitRefused, nil
 	}
 	return p
 }
@@ -429,11 +429,11 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 	}
 	switch {
 	case len(bad) > 0:
-		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: %s; nothing was written", o.source, list(bad, 3))}
+		return doc, &problem{code: exitFailed, causes: []cause{causeDamaged}, text: fmt.Sprintf("read %s: %s; nothing was written", o.source, list(bad, 3))}
 	case len(clusters) > 1:
 		return doc, &problem{code: exitRefused, text: fmt.Sprintf("read %s: its files are of %d clusters; nothing was written", o.source, len(clusters)), hint: "import them group by group: -g GROUP"}
 	case len(doc.Groups) == 0:
-		return doc, &problem{code: exitFailed, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source)}
+		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source)}
 	}
 	return doc.Sorted(), nil
 }

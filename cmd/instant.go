@@ -7,11 +7,8 @@ import (
 	"time"
 )
 
-// instantForms and spanForms are what the errors list. A time without a zone is in the one that %s names.
-const (
-	instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (%s), 2026-11-29, or @1795953600000 (epoch milliseconds)"
-	spanForms    = "P7D, PT168H, P1DT12H, 7d, 168h, 90m, 1d12h; a day is 24 hours"
-)
+// instantForms is what the errors list. A time without a zone is in the one that %s names.
+const instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (%s), 2026-11-29, or @1795953600000 (epoch milliseconds)"
 
 // parseInstant reads a point in time: Kafka's form of --to-datetime, shorter ones of it, or @ and epoch milliseconds. Without a
 // zone in it the time is in the given location; a local time that is not exactly one instant is an error.
@@ -111,56 +108,6 @@ func onlyInstant(wall time.Time, in *time.Location, s string) (time.Time, error)
 // looksLikeInstant tells a point in time from a length of time, where either may be given.
 func looksLikeInstant(s string) bool {
 	return strings.ContainsAny(s, ":@") || strings.Count(s, "-") == 2
-}
-
-// parseBack reads a duration that goes back from now: ISO 8601 as Kafka's --by-duration takes it, or days, hours, minutes and
-// seconds with their letters. It is never negative.
-func parseBack(s string) (time.Duration, error) {
-	bad := func(why string) (time.Duration, error) {
-		return 0, fmt.Errorf("%q %s: %s", s, why, spanForms)
-	}
-	rest, iso := strings.ToLower(s), false
-	if r, ok := strings.CutPrefix(rest, "p"); ok {
-		rest, iso = r, true
-	}
-	var sum time.Duration
-	units, clock, any := "dhms", !iso, false
-	for rest != "" {
-		if r, ok := strings.CutPrefix(rest, "t"); ok && iso && !clock {
-			rest, clock = r, true
-			if i := strings.IndexByte(units, 'h'); i > 0 {
-				units = units[i:]
-			}
-			if rest == "" {
-				return bad("ends with T")
-			}
-			continue
-		}
-		end := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-		switch {
-		case strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+"):
-			return bad("has a sign; a length of time has none")
-		case end < 0:
-			return bad("has no unit")
-		case end == 0:
-			return bad("is no duration")
-		}
-		unit := strings.IndexByte(units, rest[end])
-		if unit < 0 || rest[end] != 'd' && !clock {
-			return bad("has an unknown unit, or one in the wrong place")
-		}
-		length := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}[rest[end]]
-		n, err := strconv.ParseFloat(rest[:end], 64)
-		if err != nil || n*float64(length)+float64(sum) > float64(100*365*24*time.Hour) {
-			return bad("is too long, or no number")
-		}
-		sum += time.Duration(n * float64(length))
-		units, rest, any = units[unit+1:], rest[end+1:], true
-	}
-	if !any || sum == 0 {
-		return bad("is no duration")
-	}
-	return sum, nil
 }
 
 // sayInstant writes a resolved instant so that nobody has to guess.

@@ -67,7 +67,7 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	s.origin.Cluster = s.cluster.ID()
 	if g.expectCluster != "" && g.expectCluster != s.origin.Cluster {
 		return nil, &problem{
-			code: exitRefused, text: fmt.Sprintf("this is cluster %s (%s), not %s; nothing was written", s.origin.Cluster, s.origin.Bootstrap, g.expectCluster),
+			code: exitRefused, causes: []cause{causeCluster}, text: fmt.Sprintf("this is cluster %s (%s), not %s; nothing was written", s.origin.Cluster, s.origin.Bootstrap, g.expectCluster),
 			hint: "check the address, or --expect-cluster",
 		}
 	}
@@ -108,7 +108,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		return shot, err
 	}
 	if sc.pattern != nil && len(groups) == 0 && len(troubles) == 0 {
-		return shot, &problem{code: exitFailed, text: fmt.Sprintf("no group matches %q", sc.regex), hint: g.typed("describe") + " lists the groups; the whole name must match"}
+		return shot, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("no group matches %q", sc.regex), hint: g.typed("describe") + " lists the groups; the whole name must match"}
 	}
 	shot.Troubles = troubles
 	held := make([]offsetfile.Holding, len(groups))
@@ -185,7 +185,7 @@ func (s *session) awayFrom() error {
 	}
 	p := &problem{code: exitUnreachable, text: s.away.Reason + "; nothing was written", hint: "--timeout 60s waits longer; --committed without -s writes commits only"}
 	if s.away.Login {
-		p.hint = storeLogin
+		p.hint, p.causes = storeLogin, []cause{causeAuthentication}
 	}
 	return p
 }
@@ -236,24 +236,15 @@ func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommit
 	}
 	troubles = append(listTroubles, troubles...)
 	if sc.listed() {
-		known := map[string]bool{}
-		for i := range groups {
-			known[groups[i].ID] = true
-		}
-		only, err := s.onlyStored(ctx, known, len(troubles) == 0)
+		groups, err = withStored(ctx, s, groups, len(troubles) == 0, func(g *kafkaops.GroupCommits) *offsets.Group { return &g.Group })
 		switch s.away = storeAway(err); {
 		case s.away != nil:
 			troubles = append(troubles, *s.away)
 		case err != nil:
 			return nil, nil, err
 		}
-		for _, g := range only {
-			if sc.takes(g.ID) {
-				groups = append(groups, kafkaops.GroupCommits{Group: g})
-			}
-		}
+		groups = slices.DeleteFunc(groups, func(g kafkaops.GroupCommits) bool { return !sc.takes(g.ID) })
 	}
-	sort.Slice(groups, func(i, j int) bool { return groups[i].ID < groups[j].ID })
 	return groups, troubles, nil
 }
 
@@ -294,6 +285,26 @@ func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, 
 	shot.Remeasured(again)
 	return nil
 }
+
+// withStored adds to the groups of the cluster those that only the store knows, and sorts them by id. whole tells that the cluster has
+// named all that it has. With an error they are those of the cluster.
+func withStored[G any](ctx context.Context, s *session, groups []G, whole bool, group func(*G) *offsets.Group) ([]G, error) {
+	known := map[string]bool{}
+	for i := range groups {
+		known[group(&groups[i]).ID] = true
+	}
+	only, err := s.onlyStored(ctx, known, whole)
+	for _, g := range only {
+		var one G
+		*group(&one) = g
+		groups = append(groups, one)
+	}
+	sort.Slice(groups, func(i, j int) bool { return group(&groups[i]).ID < group(&groups[j]).ID })
+	return groups, err
+}
+
+// itself is what a group of a list is for withStored.
+func itself(g *offsets.Group) *offsets.Group { return g }
 
 // onlyStored are the groups that the store knows and the cluster does not. They are missing from the cluster if the list of its groups
 // is whole.

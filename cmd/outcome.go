@@ -55,25 +55,31 @@ const writesTheRest = "--partial writes the rest"
 // refusal is the problem that names what a plan refuses, nil if it refuses nothing.
 func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	var texts, choices []string
-	var details []output.ErrorDetail
-	add := func(text, choice string) {
-		texts = append(texts, text)
+	p := &problem{code: exitRefused}
+	add := func(text, choice string, why cause, lacks *offsets.Right) {
+		texts, p.causes = append(texts, text), byRank(append(p.causes, why))
+		p.lacks = cmp.Or(p.lacks, lacks)
 		if choice = spelled(choice); choice != "" && !slices.Contains(choices, choice) {
 			choices = append(choices, choice)
 		}
 	}
-	code, away := exitRefused, len(shot.Troubles) == 0
+	away := len(shot.Troubles) == 0
 	for _, t := range shot.Troubles {
-		add("groups may be missing: "+t.Reason, "")
+		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
 	}
 	for _, u := range unseen(shot) {
-		add(notSeen(u), "")
+		var lacks *offsets.Right
+		if u.Trouble.Denied {
+			lacks = &offsets.Right{Operation: "DESCRIBE", On: "topic", Name: u.Topic}
+		}
+		add(notSeen(u), "", causeOfTrouble(&u.Trouble), lacks)
 		away = away && u.Trouble.Unreachable
 	}
 	for _, pg := range plan.Groups {
 		if pg.Refusal != "" {
-			add(pg.Refusal, pg.Choice)
-			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
+			why, lacks := causeOfGroup(shot, pg)
+			add(pg.Refusal, pg.Choice, why, lacks)
+			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
 		}
 		g, _ := shot.Group(pg.Group)
 		groupAway := g.Trouble != nil && g.Trouble.Unreachable
@@ -90,26 +96,60 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
 			away = away && (c.Away || groupAway)
-			add(at+": "+c.Reason, c.Choice)
-			details = append(details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+			add(at+": "+c.Reason, c.Choice, causeOfChange(&c), c.Lacks)
+			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
 	}
 	if len(texts) == 0 {
 		return nil
 	}
 	if away { // nothing else stands against it: it is worth trying again
-		code = exitUnreachable
+		p.code = exitUnreachable
 	}
-	hint := writesTheRest
+	p.text, p.hint = list(texts, 3), writesTheRest
 	switch {
 	case len(choices) > 0 && plan.Command == "import" && strings.HasPrefix(choices[0], "--high"): // a clamp's plan leaves it open
-		hint = "make the plan anew: gtoffset clamp with " + choices[0]
+		p.hint = "make the plan anew: gtoffset clamp with " + choices[0]
 	case len(choices) > 0:
-		hint = "add " + strings.Join(choices, "; ")
+		p.hint = "add " + strings.Join(choices, "; ")
 	case plan.Count().Write == 0:
-		hint = ""
+		p.hint = ""
 	}
-	return &problem{code: code, text: list(texts, 3), hint: hint, details: details}
+	return p
+}
+
+// causeOfGroup is why nothing of a group may be written, and the right that is missing if it is for want of one.
+func causeOfGroup(shot offsets.Snapshot, pg offsets.PlanGroup) (cause, *offsets.Right) {
+	g, _ := shot.Group(pg.Group)
+	switch {
+	case g.Trouble != nil:
+		p := groupTrouble(pg.Group, g.Trouble)
+		return causeOfTrouble(g.Trouble), p.lacks
+	case g.Active() && !pg.Live:
+		return causeActive, nil
+	case g.Existence == offsets.Missing:
+		return causeMissing, nil
+	}
+	return causeRefused, nil
+}
+
+// causeOfChange is why a partition is refused, or was not written.
+func causeOfChange(c *offsets.Change) cause {
+	switch {
+	case c.Lacks != nil:
+		return causeAuthorization
+	case c.Away:
+		return causeUnreachable
+	case c.Moved:
+		return causeChanged
+	case c.Refused && c.Side == offsets.Committed:
+		return causeActive
+	case c.Refused:
+		return causeChanged
+	case c.Verdict == offsets.Refuse:
+		return causeRefused
+	}
+	return causeFailed
 }
 
 // spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.
@@ -129,7 +169,7 @@ func spelled(choice string) string {
 func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
 	bad, refused := 0, 0
-	var details []output.ErrorDetail
+	p := &problem{}
 	first := ""
 	for group, c := range w.plan.Each() {
 		if c.Verdict != offsets.Write || c.Verified {
@@ -139,33 +179,39 @@ func (w *writing) outcome(wrote bool) error {
 		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
 			refused++
 		}
+		if why := causeOfChange(c); why != causeFailed {
+			p.causes = byRank(append(p.causes, why))
+		}
+		p.lacks = cmp.Or(p.lacks, c.Lacks)
 		reason := cmp.Or(c.Error, string(c.Result))
 		if first == "" {
 			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
 		}
-		details = append(details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
+		p.details = append(p.details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}
 	for _, pg := range w.plan.Groups {
 		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			bad++
+			p.lacks = cmp.Or(p.lacks, pg.Lacks)
 			first = cmp.Or(first, fmt.Sprintf("group %q: %s", pg.Group, cmp.Or(pg.Error, "no answer")))
-			details = append(details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
+			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
 		}
 	}
-	switch {
+	p.text = first + "; nothing was written"
+	switch nothing := !wrote && n.Written+n.Unknown == 0; {
 	case bad == 0:
 		return nil
-	case !wrote && n.Written+n.Unknown == 0 && w.away:
-		return &problem{code: exitUnreachable, text: first + "; nothing was written", details: details}
-	case !wrote && n.Written+n.Unknown == 0 && refused == bad:
-		return &problem{code: exitRefused, text: first + "; nothing was written", details: details}
-	case !wrote && n.Written+n.Unknown == 0:
-		return &problem{code: exitFailed, text: first + "; nothing was written", details: details}
+	case nothing && w.away:
+		p.code, p.causes = exitUnreachable, nil
+	case nothing && refused == bad:
+		p.code = exitRefused
+	case nothing:
+		p.code = exitFailed
+	default: // also if the store is away by now: what was not answered may have been written
+		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first)
+		p.hint = w.finishing()
 	}
-	return &problem{ // also if the store is away by now: what was not answered may have been written
-		code: exitPartly, text: fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first),
-		hint: w.finishing(), details: details,
-	}
+	return p
 }
 
 // finishing is the command that writes what is left: partitions at their new value already are done.
@@ -192,6 +238,6 @@ func (w *writing) untold(err error) error {
 	n := w.plan.Count()
 	return &problem{
 		code: exitPartly, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
-		hint: "all is done; what would undo it: " + w.plan.Undo, cause: err,
+		hint: "all is done; what would undo it: " + w.plan.Undo, err: err,
 	}
 }

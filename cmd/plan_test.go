@@ -19,7 +19,8 @@ import (
 func (r result) hint() []string {
 	r.t.Helper()
 	all := strings.Split(strings.TrimRight(r.err, "\n"), "\n")
-	line, found := strings.CutPrefix(all[len(all)-1], "gtoffset: hint: gtoffset ")
+	last := strings.TrimPrefix(strings.TrimPrefix(all[len(all)-1], "gtoffset: hint: "), "  ")
+	line, found := strings.CutPrefix(last, "gtoffset ")
 	if !found {
 		r.t.Fatalf("the last line is no command to type\n%v", r)
 	}

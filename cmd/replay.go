@@ -87,7 +87,7 @@ nothing takes back.`,
 		},
 	}
 	f := c.Flags()
-	f.VarP((*oneGroup)(&o.group), "group", "g", "consumer `GROUP`")
+	f.VarP(&oneGroup{at: &o.group}, "group", "g", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.StringVar(&o.from, "from", "stored", "`START`: stored, committed, earliest, a time, a length of time back, or an offset")
 	f.StringVar(&o.until, "until", "end", "`END`, which is not read itself: end, committed, a time, a length of time back, or an offset")
@@ -151,7 +151,7 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 	numbers := o.start.Aim == offsets.AimOffset || o.end.Aim == offsets.AimOffset
 	switch {
 	case o.start.Aim == offsets.AimStored && g.store == "":
-		return usage("--from stored needs a store", "add -s PATH, or --from committed, earliest or a time")
+		return needStore("--from stored", ", or --from committed, earliest or a time")
 	case o.follow && given("until"):
 		return usage("--follow has no end, and --until is one", "leave one of them out")
 	case given("records") && o.records <= 0:
@@ -253,7 +253,7 @@ func (o *replayOptions) validateSave(g *global, given func(string) bool) error {
 	case o.toTopic == "" && len(o.command) == 0:
 		return usage(flag+" needs a command or --to-topic: what stdout is read by cannot be known", "gtoffset replay ... "+flag+" -- ./load-batch")
 	case g.store == "":
-		return usage(flag+" needs a store", "add -s PATH")
+		return needStore(flag, "")
 	case o.save && o.start.Aim != offsets.AimStored:
 		return usage(fmt.Sprintf("--save goes with --from stored only: from %s on it would say what the job has not done", o.from), "--save-as "+quote(o.group+"-replay")+" keeps the progress under another name")
 	case o.saveAs == o.group:
@@ -303,7 +303,7 @@ func parseBound(flag, s string, named []offsets.Aim, now time.Time) (replayBound
 		return replayBound{}, usage(fmt.Sprintf("%s %q is not known", flag, s), forms)
 	}
 	if err != nil {
-		return replayBound{}, usage(flag+" "+err.Error(), "")
+		return replayBound{}, badSpan(flag, err)
 	}
 	if at.Sub(now) > 24*time.Hour {
 		return replayBound{}, usage(fmt.Sprintf("%s %s is more than a day ahead", flag, sayInstant(at)), forms)

@@ -414,7 +414,7 @@ func (r *replay) notAccepted(b *batch, err error) error {
 	if r.o.saves() {
 		text += "; the store is where the batch before left it"
 	}
-	p := &problem{code: exitFailed, text: text, cause: err}
+	p := &problem{code: exitFailed, text: text, err: err}
 	if r.some() {
 		p.code = exitPartly
 	}
@@ -430,7 +430,7 @@ func (r *replay) notAccepted(b *batch, err error) error {
 // notSaved is the error of a batch that arrived, but of which the store does not know.
 func (r *replay) notSaved(b *batch, ranges []offsets.Slice, err error) error {
 	return &problem{
-		code: exitPartly, cause: err,
+		code: exitPartly, err: err,
 		text: fmt.Sprintf("batch %d was accepted, but could not be saved: %v; a restart from the store repeats it (%s)", b.number, err, brief(ranges)),
 	}
 }

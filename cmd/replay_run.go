@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (r *replay) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := errors.Join(g.unnamedTopics(shot, &o.scope), g.unseenTopics(shot)); err != nil {
+	if err := errors.Join(g.unnamedTopics(shot, &o.scope), unseenTopics(shot)); err != nil {
 		return err
 	}
 	r.shot = shot
@@ -137,6 +138,14 @@ func (r *replay) refusal() *problem {
 		if s.Verdict != offsets.Refuse {
 			continue
 		}
+		why := causeRefused
+		switch {
+		case s.Lacks != nil:
+			why, p.lacks = causeAuthorization, cmp.Or(p.lacks, s.Lacks)
+		case s.Away:
+			why = causeUnreachable
+		}
+		p.causes = byRank(append(p.causes, why))
 		if !s.Away {
 			p.code = exitRefused
 		}
@@ -188,6 +197,7 @@ func (r *replay) without(lacks func(offsets.Stretch) bool) error {
 	for _, s := range r.stretches {
 		if lacks(s) {
 			texts = append(texts, s.Key.String()+": "+s.Reason)
+			p.lacks = cmp.Or(p.lacks, s.Lacks)
 			p.details = append(p.details, output.ErrorDetail{Group: r.o.group, Topic: s.Topic, Partition: s.Partition, Reason: s.Reason})
 		}
 	}
@@ -321,7 +331,7 @@ func (r *replay) settle(keep keeper) error {
 		return nil
 	}
 	if err := keep(r.g.hard, reached); err != nil {
-		return &problem{code: exitPartly, text: fmt.Sprintf("the place behind what has expired could not be saved: %v", err), cause: err}
+		return &problem{code: exitPartly, text: fmt.Sprintf("the place behind what has expired could not be saved: %v", err), err: err}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -337,7 +347,7 @@ func (r *replay) stopped(err error) error {
 	if p.code == exitPartly && !r.some() {
 		p.code = exitFailed
 	}
-	p.cause = err
+	p.err = err
 	return &p
 }
 
@@ -517,7 +527,7 @@ func (r *replay) summarise(err error) error {
 		werr = errors.Join(r.view(err).Write(output.Plain(f), output.JSON), f.Close())
 	}
 	if werr != nil {
-		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay has ended, but its summary could not be written: %v", werr)}
+		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay has ended, but its summary could not be written: %v", werr), err: werr}
 	}
 	return errors.Join(err, werr)
 }
@@ -534,7 +544,7 @@ func (r *replay) view(err error) output.Replay {
 	case r.o.toTopic != "":
 		v.Sink, v.Target = "topic", r.o.toTopic
 	}
-	if j := judge(r.g.soft, err); err != nil {
+	if j := r.g.judge(r.g.soft, err); err != nil {
 		v.Exit, v.Why = j.code(), list(j.texts, 3)
 	}
 	r.mu.Lock()

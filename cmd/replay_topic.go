@@ -96,9 +96,13 @@ func (r *replay) target(ctx context.Context) (offsets.CopyTarget, error) {
 	t.Topic = ranges.Topics[o.toTopic]
 	switch {
 	case t.Topic.Gone:
-		return t, &problem{code: exitFailed, text: fmt.Sprintf("there is no topic %q to copy to; nothing was written", o.toTopic), hint: r.createTopic(ctx)}
+		return t, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("there is no topic %q to copy to; nothing was written", o.toTopic), hint: r.createTopic(ctx)}
 	case t.Topic.Trouble != nil:
-		return t, &problem{code: exitUnreachable, text: fmt.Sprintf("topic %q could not be looked at: %s; nothing was written", o.toTopic, t.Topic.Trouble.Reason)}
+		p := &problem{code: exitUnreachable, text: fmt.Sprintf("topic %q could not be looked at: %s; nothing was written", o.toTopic, t.Topic.Trouble.Reason)}
+		if t.Topic.Trouble.Denied {
+			p.code, p.lacks = exitRefused, &offsets.Right{Operation: "WRITE", On: "topic", Name: o.toTopic}
+		}
+		return t, p
 	}
 	t.Retention = cluster.Retention(ctx, []string{o.toTopic})[o.toTopic]
 	if t.Retention.Reason != "" {

@@ -48,7 +48,7 @@ func (o *resetOptions) targets() []target {
 		{"to-latest", offsets.AimLatest, "the end, as it is when the plan is made", nil},
 		{"to-offset", offsets.AimOffset, "the offset `N`", &o.toOffset},
 		{"to-datetime", offsets.AimTime, "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds", &o.toDatetime},
-		{"by-duration", offsets.AimTime, "the first record at or after now less the `DURATION`: PT12H, P7D, 90m, 2d", &o.byDuration},
+		{"by-duration", offsets.AimTime, "the first record at or after now less the `DURATION`, or PT12H, P7D as Kafka's tool has it", &o.byDuration},
 		{"shift-by", offsets.AimShift, "forward by `N`, or back by -N, within the range", &o.shiftBy},
 		{"to-current", offsets.AimCurrent, "the same number, within the range, with a clean leader epoch", nil},
 		{"to-stored", offsets.AimStored, "the commits to what is stored", nil},
@@ -177,7 +177,7 @@ func (o *resetOptions) validateAim(g *global) error {
 		return o.resolve(g)
 	case offsets.AimStored, offsets.AimCommitted, offsets.AimSafe:
 		if g.store == "" {
-			return usage("--to-"+string(o.aim)+" needs a store", "add -s PATH")
+			return needStore("--to-"+string(o.aim), "")
 		}
 		if o.aim == offsets.AimStored && o.stored || o.aim == offsets.AimCommitted && o.committed {
 			return usage("--to-"+string(o.aim)+" would copy a side onto itself", "leave out --"+string(o.aim))
@@ -194,7 +194,7 @@ func (o *resetOptions) resolve(g *global) error {
 	if o.back {
 		back, err := parseBack(o.byDuration)
 		if err != nil {
-			return usage("--by-duration "+err.Error(), "")
+			return badSpan("--by-duration", err)
 		}
 		o.instant = now.Add(-back)
 		return nil
@@ -290,7 +290,7 @@ func (o *resetOptions) followFile(ctx context.Context, g *global) error {
 	doc.Rows = slices.DeleteFunc(doc.Rows, func(r exchange.Row) bool { return !o.takes(r.Group) || !offsets.Holds(o.selections, r.Key) })
 	for _, name := range o.scope.groups {
 		if !slices.ContainsFunc(doc.Rows, func(r exchange.Row) bool { return r.Group == name }) {
-			return &problem{code: exitFailed, text: fmt.Sprintf("%s says nothing of group %q there; nothing was written", o.fromFile, name)}
+			return &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of group %q there; nothing was written", o.fromFile, name)}
 		}
 	}
 	g.note("%s is %s", o.fromFile, doc.Format.Words())
@@ -322,11 +322,12 @@ func (o *resetOptions) followGroup(ctx context.Context, g *global) error {
 func (g *global) commitsOf(ctx context.Context, group string, shot offsets.Snapshot) (map[offsets.Key]offsets.Entry, error) {
 	commits, trouble := g.session.cluster.Commits(ctx, group, shot.Keys())
 	if trouble != nil {
-		code := exitRefused
+		p := groupTrouble(group, trouble)
+		p.code, p.text = exitRefused, p.text+"; nothing was written"
 		if trouble.Unreachable {
-			code = exitUnreachable
+			p.code = exitUnreachable
 		}
-		return nil, &problem{code: code, text: fmt.Sprintf("group %q could not be read: %s; nothing was written", group, trouble.Reason)}
+		return nil, p
 	}
 	return commits, nil
 }

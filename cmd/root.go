@@ -122,7 +122,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
 	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
-	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least; a bare number is milliseconds")
+	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
 	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
@@ -190,7 +190,7 @@ func (g *global) onlyHelp() bool {
 // validate checks the shared flags and fills them from the environment; it opens nothing.
 func (g *global) validate() error {
 	if g.store == "" {
-		g.store = g.env.Getenv("GTOFFSET_STORE")
+		g.store = g.env.Getenv(storeVariable)
 	}
 	g.store = absolute(g.store)
 	g.setTimeout()
@@ -230,54 +230,4 @@ func (g *global) note(format string, args ...any) {
 	if !g.quiet {
 		fmt.Fprintf(g.env.Stderr, "gtoffset: %s\n", output.Clean(fmt.Sprintf(format, args...)))
 	}
-}
-
-// timeout is a duration flag that takes Kafka's bare milliseconds too.
-type timeout time.Duration
-
-func (t *timeout) String() string { return typedSpan(time.Duration(*t)) }
-func (t *timeout) Type() string   { return "DURATION" }
-func (t *timeout) Set(s string) error {
-	d, err := parseSpan(s)
-	if err != nil {
-		return err
-	}
-	if d < time.Second {
-		return fmt.Errorf("%q is under a second", s)
-	}
-	*t = timeout(d)
-	return nil
-}
-
-var _ pflag.Value = (*timeout)(nil)
-
-// span is a duration flag without a lower bound but zero.
-type span time.Duration
-
-func (t *span) String() string { return typedSpan(time.Duration(*t)) }
-func (t *span) Type() string   { return "DURATION" }
-func (t *span) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		d, err = parseBack(s) // with days; and it says what is wrong
-	}
-	*t = span(d)
-	return err
-}
-
-// typedSpan writes a duration as one would type it: 5m, not 5m0s.
-func typedSpan(d time.Duration) string {
-	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
-}
-
-// parseSpan reads a duration as Go writes it, or a bare number of milliseconds.
-func parseSpan(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		d, err = time.ParseDuration(s + "ms")
-	}
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q is no duration: 30s, 2m, or a number of milliseconds", s)
-	}
-	return d, nil
 }

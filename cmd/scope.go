@@ -201,16 +201,24 @@ func parseSelection(s string) (offsets.Selection, error) {
 }
 
 // oneGroup is a -g that is given once: elsewhere it is repeated, and the last one must not push the others out unseen.
-type oneGroup string
+type oneGroup struct {
+	at    *string
+	given bool
+}
 
 func (g *oneGroup) Type() string { return "GROUP" }
 
-func (g *oneGroup) String() string { return string(*g) }
+func (g *oneGroup) String() string {
+	if g.at == nil { // pflag asks a zero value for its default
+		return ""
+	}
+	return *g.at
+}
 
 func (g *oneGroup) Set(s string) error {
-	if *g != "" && string(*g) != s {
-		return fmt.Errorf("it is %q already, and this command is about one group; one run for each", string(*g))
+	if g.given && *g.at != s {
+		return fmt.Errorf("it is %q already, and this command is about one group; one run for each", *g.at)
 	}
-	*g = oneGroup(s)
+	*g.at, g.given = s, true
 	return nil
 }

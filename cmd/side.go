@@ -19,7 +19,7 @@ func (s *sideFlags) flags(c *cobra.Command) {
 
 func (s *sideFlags) validate(g *global) error {
 	if s.stored && g.store == "" {
-		return usage("--stored needs a store", "add -s PATH")
+		return needStore("--stored", "")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ const exitCodesTopic = `Exit codes
   130  interrupted
 
 Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
-lists all.
+lists all, and its cause says why in one word, as unreachable or authentication.
 `
 
 const environmentTopic = `Environment
@@ -94,6 +94,7 @@ const environmentTopic = `Environment
   KRB5_CONFIG, KRB5CCNAME    Kerberos: its krb5.conf, the credential cache
                              (FILE:)
   GTOFFSET_STORE             the store, if -s is not given
+  GTOFFSET_STORE_PASSWORD    the password of a store whose URL has none
   XDG_STATE_HOME             backups and plans go to its folder gtoffset
                              (default ~/.local/state)
   NO_COLOR, TERM=dumb        no colour, unless --color always

@@ -61,7 +61,7 @@ func (o *waitOptions) validate(g *global, c *cobra.Command) error {
 	case !o.empty && !o.caughtUp && o.lag == offsets.None:
 		return usage("no condition is named", "add --empty, --lag N or --stored-caught-up")
 	case o.caughtUp && g.store == "":
-		return usage("--stored-caught-up needs a store", "add -s PATH")
+		return needStore("--stored-caught-up", "")
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (w *watcher) show() error {
 			return err
 		}
 	}
-	for _, text := range judge(w.g.soft, w.g.troubles(w.shot, &w.o.scope)).texts {
+	for _, text := range w.g.judge(w.g.soft, w.g.troubles(w.shot, &w.o.scope)).texts {
 		w.g.note("%s", text)
 	}
 	return nil

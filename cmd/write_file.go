@@ -30,7 +30,7 @@ func (g *global) write(path string, view func(output.Stream) error) error {
 		return err
 	}
 	if err := replaceFile(path, b.Bytes()); err != nil {
-		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v", path, err), hint: "check the path, and the rights on its folder", cause: err}
+		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v", path, err), hint: "check the path, and the rights on its folder", err: err}
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 		}
 		if name == "summary" { // it is written last, when all is read
 			if err := writable(path); err != nil {
-				return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was read", path, unwrapPath(err)), hint: "check the path, and the rights on its folder", cause: err}
+				return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was read", path, unwrapPath(err)), hint: "check the path, and the rights on its folder", err: err}
 			}
 		}
 	}

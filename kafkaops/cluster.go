@@ -135,7 +135,7 @@ func troubleOf(err error) *offsets.Trouble {
 	var e *wire.Error
 	switch {
 	case wire.IsRefused(err):
-		t.Denied = true
+		t.Denied, t.Login = true, true
 	case errors.As(err, &e):
 		t.Unreachable = true
 		if e.Cause == wire.CauseUnresolved || e.Stray && e.Why() != "" { // of an address that only the cluster knows

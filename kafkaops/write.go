@@ -101,6 +101,9 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			last = trouble.Reason
 			if final {
 				set(indexes, offsets.Failed, last)
+				for _, i := range indexes {
+					w.changes[i].Lacks = describeGroup(w.group, trouble)
+				}
 				return false
 			}
 			continue
@@ -137,6 +140,14 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		}
 		indexes = again
 	}
+}
+
+// describeGroup is the right without which the coordinator of a group is not told; nil if the trouble is another one.
+func describeGroup(group string, t *offsets.Trouble) *offsets.Right {
+	if !t.Denied || t.Login {
+		return nil
+	}
+	return &offsets.Right{Operation: "DESCRIBE", On: "group", Name: group}
 }
 
 func refusedForGood(err error) bool {
@@ -259,7 +270,10 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 		if all != nil {
 			code, told = *all, true
 		}
-		right := "READ on group " + w.group
+		lacks := func(operation, on, name string) {
+			ch.Lacks = &offsets.Right{Operation: operation, On: on, Name: name}
+			ch.Result, ch.Error = offsets.Failed, troubleCode(code, ch.Lacks.String()).Reason
+		}
 		switch {
 		case !told:
 			ch.Result, ch.Error = offsets.Unverified, "the coordinator's answer does not name the partition"
@@ -273,12 +287,14 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 		case active(code):
 			ch.Result, ch.Error, ch.Refused, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", true, false
 		case code == wire.CodeTopicAuthorization:
-			ch.Result, ch.Error = offsets.Failed, troubleCode(code, "READ on topic "+ch.Topic).Reason
+			lacks("READ", "topic", ch.Topic)
 		case code == wire.CodeGroupAuthorization:
+			operation := "READ"
 			if answer.Key() == wire.OffsetDelete {
-				right = "DELETE on group " + w.group
+				operation = "DELETE"
 			}
-			ch.Result, ch.Error, ok = offsets.Failed, troubleCode(code, right).Reason, false
+			lacks(operation, "group", w.group)
+			ok = false
 		case code == wire.CodeGroupNotFound && answer.Key() == wire.OffsetCommit:
 			ch.Result, ch.Error, ok = offsets.Failed, "a share group takes no commits", false
 		case code == wire.CodeUnknownTopic && answer.Key() == wire.OffsetDelete:

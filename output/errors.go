@@ -9,8 +9,10 @@ const ErrorSchema = "gtoffset.error/1"
 
 // Error is what stderr says when a command does not end well.
 type Error struct {
-	Code    int   // exit code
-	Codes   []int // all codes that apply, Code among them
+	Code    int      // exit code
+	Codes   []int    // all codes that apply, Code among them
+	Cause   string   // why, in one word: one of a closed list
+	Causes  []string // all that apply, Cause among them
 	Text    string
 	Hint    string // a next step that can be typed, "" for none
 	Details []ErrorDetail
@@ -52,6 +54,8 @@ type errorDocument struct {
 	Schema  string                `json:"schema"`
 	Code    int                   `json:"code"`
 	Codes   []int                 `json:"codes"`
+	Cause   string                `json:"cause"`
+	Causes  []string              `json:"causes"`
 	Error   string                `json:"error"`
 	Hint    *string               `json:"hint"`
 	Details []errorDetailDocument `json:"details"`
@@ -67,9 +71,12 @@ type errorDetailDocument struct {
 }
 
 func (e Error) document() errorDocument {
-	d := errorDocument{Schema: ErrorSchema, Code: e.Code, Codes: e.Codes, Error: e.Text, Hint: textOrNull(e.Hint), Details: []errorDetailDocument{}}
+	d := errorDocument{Schema: ErrorSchema, Code: e.Code, Codes: e.Codes, Cause: e.Cause, Causes: e.Causes, Error: e.Text, Hint: textOrNull(e.Hint), Details: []errorDetailDocument{}}
 	if len(d.Codes) == 0 {
 		d.Codes = []int{e.Code}
+	}
+	if len(d.Causes) == 0 {
+		d.Causes = []string{e.Cause}
 	}
 	for _, x := range e.Details {
 		detail := errorDetailDocument{Group: textOrNull(x.Group), GroupExact: exact(x.Group), Topic: textOrNull(x.Topic), TopicExact: exact(x.Topic), Reason: x.Reason}

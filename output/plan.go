@@ -57,7 +57,11 @@ func (v PlanView) Write(s Stream) error {
 	}
 	v.kept(p, len(grid.Rows) > 0)
 	if n := v.counts(); weighty > 1 || v.Asking && n.Write > v.Plan.Count().Write {
-		p.prose("  ", "In all this skips %s readable and repeats %s.", upTo(n.Skips), upTo(n.Repeats))
+		expired := ""
+		if n.Expired > 0 {
+			expired = fmt.Sprintf(" %s have expired, and are lost either way.", offsets.Thousands(n.Expired))
+		}
+		p.prose("  ", "In all this skips %s readable and repeats %s.%s", upTo(n.Skips), upTo(n.Repeats), expired)
 	}
 	return p.err
 }
@@ -152,7 +156,7 @@ func (v PlanView) reasons(p *printer) map[said]bool {
 	var order []said
 	for _, g := range v.Plan.Groups {
 		for _, c := range g.Changes {
-			if !listed(g, c) || c.Verdict != offsets.Refuse && c.Skips+c.Repeats > 0 ||
+			if !listed(g, c) || c.Verdict != offsets.Refuse && c.Skips+c.Repeats+c.Expired > 0 ||
 				offsets.Brief(c.Reason) == c.Reason || width(c.Reason) <= 2*longReason { // a short one may well be about this row alone
 				continue
 			}
@@ -178,7 +182,8 @@ func (v PlanView) reasons(p *printer) map[said]bool {
 	return told
 }
 
-// grid has a row for each change that is written, asked about or refused. weighty counts the rows that skip or repeat records.
+// grid has a row for each change that is written, asked about or refused. weighty counts the rows that skip or repeat records, or that
+// have lost some already.
 func (v PlanView) grid(told map[said]bool) (grid Grid, weighty int) {
 	have := sides(v.Plan)
 	if len(v.Plan.Groups) > 1 {
@@ -213,7 +218,7 @@ func (v PlanView) grid(told map[said]bool) (grid Grid, weighty int) {
 			row = append(row, offset(c.Old), newOffset(c), delta(c), why)
 			grid.Rows = append(grid.Rows, row)
 			grid.tones = append(grid.tones, map[offsets.Verdict]tone{offsets.Refuse: toneRed, offsets.Ask: toneYellow}[c.Verdict])
-			if c.Verdict != offsets.Refuse && c.Skips+c.Repeats > 0 {
+			if c.Verdict != offsets.Refuse && c.Skips+c.Repeats+c.Expired > 0 {
 				weighty++
 			}
 		}
@@ -269,6 +274,9 @@ func (v PlanView) why(c offsets.Change) string {
 		}
 		if c.Repeats > 0 && !strings.Contains(why, "repeats ") {
 			why += fmt.Sprintf(": repeats up to %s", offsets.Thousands(c.Repeats))
+		}
+		if c.Expired > 0 && !strings.Contains(why, "expired") {
+			why += fmt.Sprintf("; %s have expired", offsets.Thousands(c.Expired))
 		}
 	}
 	switch {

@@ -213,13 +213,13 @@ func (e *endpoint) unreachable(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if ctx.Err() != nil {
-		return &wire.CredentialsError{Cause: wire.CauseToken, Passing: true, Reason: fmt.Sprintf("the token endpoint %s does not answer in time", e.url)}
+		return &wire.CredentialsError{Cause: wire.CauseIssuer, Passing: true, Reason: fmt.Sprintf("the token endpoint %s does not answer in time", e.url)}
 	}
 	var asked *url.Error
 	if errors.As(err, &asked) {
 		err = asked.Err
 	}
-	return &wire.CredentialsError{Cause: wire.CauseToken, Passing: true, Reason: fmt.Sprintf("the token endpoint %s cannot be asked: %v", e.url, err)}
+	return &wire.CredentialsError{Cause: wire.CauseIssuer, Passing: true, Reason: fmt.Sprintf("the token endpoint %s cannot be asked: %v", e.url, err)}
 }
 
 func (e *endpoint) refused(status int, code, description string) error {
@@ -237,7 +237,10 @@ func (e *endpoint) refused(status int, code, description string) error {
 	if status == http.StatusOK {
 		reason += " without an access_token"
 	}
-	return &wire.CredentialsError{Cause: wire.CauseToken, Passing: status >= 500, Reason: reason}
+	if status >= 500 {
+		return &wire.CredentialsError{Cause: wire.CauseIssuer, Passing: true, Reason: reason}
+	}
+	return &wire.CredentialsError{Cause: wire.CauseToken, Reason: reason}
 }
 
 // checkToken looks at what a broker would refuse without saying why: a token that is over, or not yet valid.

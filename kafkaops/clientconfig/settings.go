@@ -172,6 +172,20 @@ func Environment(getenv func(string) string) (ours, kafkas []Setting) {
 	return ours, kafkas
 }
 
+// Variables lists the names that Environment reads.
+func Variables() []string {
+	names := []string{"GTOFFSET_BOOTSTRAP_SERVER"}
+	for _, k := range Keys() {
+		for _, name := range append([]string{k.Name}, k.Also...) {
+			names = append(names, variable("GTOFFSET_", name))
+		}
+	}
+	for _, name := range kafkaVariables() {
+		names = append(names, variable("KAFKA_", name))
+	}
+	return names
+}
+
 // Settings are what is in force: one value a key.
 type Settings struct {
 	used   map[string]Setting

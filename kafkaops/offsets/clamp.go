@@ -181,7 +181,9 @@ func (c Change) takeOver(r Row, other Change) Change {
 		c.Verdict, c.Choice = Ask, other.Choice
 	}
 	c.New, c.Target = Value{Offset: other.New.Offset, Epoch: None}, other.Target
-	return c.weigh(r)
+	c = c.weigh(r)
+	c.Expired = other.Expired
+	return c
 }
 
 // to makes the change a write to one end of the range. The offset is ours, so it has no epoch and no metadata.
@@ -195,10 +197,13 @@ func (c Change) to(r Row, t Target, why string) Change {
 	return c.weigh(r)
 }
 
-// weigh counts what going from Old to New passes over or reads again, of what is readable. Going to the end from a number
-// beyond it may pass over everything: the log may be a new one.
+// weigh counts what going from Old to New passes over or reads again, of what is readable, and what has expired before. Going to the
+// end from a number beyond it may pass over everything: the log may be a new one.
 func (c Change) weigh(r Row) Change {
-	c.Skips, c.Repeats = 0, 0
+	c.Skips, c.Repeats, c.Expired = 0, 0, 0
+	if c.Condition == Low {
+		c.Expired = r.Range.Earliest - c.Old.Offset
+	}
 	if c.Old.Offset == None {
 		c.Skips = r.Range.clamp(c.New.Offset) - r.Range.Earliest // one that is brought back may be out of range
 		return c

@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Deleted is the part of a plan after its group was deleted, or was not: what is true of the group is true of each commit.
-func (g PlanGroup) Deleted(result Result, why string) PlanGroup {
-	g.Result, g.Error = result, why
+// Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
+// of each commit.
+func (g PlanGroup) Deleted(result Result, why string, lacks *Right) PlanGroup {
+	g.Result, g.Error, g.Lacks = result, why, lacks
 	g.Changes = slices.Clone(g.Changes)
 	for i, c := range g.Changes {
 		if c.Verdict == Write {
-			g.Changes[i].Result, g.Changes[i].Error = result, why
+			g.Changes[i].Result, g.Changes[i].Error, g.Changes[i].Lacks = result, why, lacks
 		}
 	}
 	return g

@@ -90,6 +90,7 @@ type HistoryEvent struct {
 	Key  Key // zero if it is about the group as a whole: Membership, GroupDeleted
 
 	From, To int64         // None: there was none, or it is not known
+	FromID   string        // topic id that From was committed for; "" if it is not known
 	Held     time.Duration // how long From stood; None if not known
 
 	By       Author

@@ -164,7 +164,7 @@ func (h *Historian) marker(r *LogRecord) {
 // stands fills in what the event found.
 func (c *place) stands(e *HistoryEvent) {
 	if c != nil && c.state == WasCommitted {
-		e.From, e.Held = c.value.Offset, between(c.at, e.Time.UnixMilli())
+		e.From, e.FromID, e.Held = c.value.Offset, c.value.TopicID, between(c.at, e.Time.UnixMilli())
 	}
 }
 

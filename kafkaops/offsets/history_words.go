@@ -135,10 +135,10 @@ func (h History) Name(ids map[int64]string) {
 	}
 }
 
-// Undo is the last move that somebody may regret, and the partitions that it moved: by anybody but a member, back, forward or away, or
-// else the last one back by a member. In a group that never had members forward is its job's own way. What was put right since then,
-// exactly, is none, and neither is what put it right. There are no selections if nothing of that kind happened.
-func (h History) Undo() (at time.Time, moved []Selection) {
+// Undo is the last move that somebody may regret, an event for each partition that it moved: by anybody but a member, back, forward or
+// away, or else the last one back by a member. In a group that never had members forward is its job's own way. What was put right since
+// then, exactly, is none, and neither is what put it right. There are no events if nothing of that kind happened.
+func (h History) Undo() []*HistoryEvent {
 	right := h.putRight()
 	regretted := func(e *HistoryEvent) bool {
 		return e.From != None && h.Now[e.Key] != e.From && !right[e]
@@ -157,12 +157,39 @@ func (h History) Undo() (at time.Time, moved []Selection) {
 			}
 			lost := func(o *HistoryEvent) bool { return wish(o) && o.What != WentForward }
 			if moved := h.with(e, lost); len(moved) > 0 { // of one request that moved some back and some forward, those back
-				return e.Time, moved
+				return moved
 			}
-			return e.Time, h.with(e, wish)
+			return h.with(e, wish)
 		}
 	}
-	return time.Time{}, nil
+	return nil
+}
+
+// Return is what there is of a way back to before a move. A partition that is no longer there is in none of the lists.
+type Return struct {
+	Before  time.Time
+	Back    []Selection // can go back
+	Expired bool        // some of these only to earliest: what stood there has expired since
+	Other   []Selection // stay: their topic was made anew since, or cut back, and the number of then means nothing in it
+}
+
+// Return holds what stood before the last move that somebody may regret against what the cluster has now.
+func (h History) Return(now func(Key) Range) Return {
+	var r Return
+	var back, other []Key
+	for _, e := range h.Undo() {
+		r.Before = e.Time
+		switch at := now(e.Key); {
+		case at.Gone():
+		case e.FromID != "" && at.TopicID != "" && e.FromID != at.TopicID, at.Known() && e.From > at.End:
+			other = append(other, e.Key)
+		default:
+			back = append(back, e.Key)
+			r.Expired = r.Expired || at.Known() && e.From < at.Earliest
+		}
+	}
+	r.Back, r.Other = h.selections(back), h.selections(other)
+	return r
 }
 
 // putRight finds the moves that a later one of the same partition turned round exactly, and those later ones.
@@ -185,13 +212,22 @@ func (h History) putRight() map[*HistoryEvent]bool {
 	return right
 }
 
-// with selects the partitions that one request moved in the same way.
-func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []Selection {
-	byTopic := map[string][]int32{}
+// with finds what one request moved in the same way.
+func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []*HistoryEvent {
+	var all []*HistoryEvent
 	for i := range h.Events {
 		if o := &h.Events[i]; o.Request == e.Request && wish(o) {
-			byTopic[o.Key.Topic] = append(byTopic[o.Key.Topic], o.Key.Partition)
+			all = append(all, o)
 		}
+	}
+	return all
+}
+
+// selections are partitions as -t takes them.
+func (h History) selections(keys []Key) []Selection {
+	byTopic := map[string][]int32{}
+	for _, k := range keys {
+		byTopic[k.Topic] = append(byTopic[k.Topic], k.Partition)
 	}
 	var all []Selection
 	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {

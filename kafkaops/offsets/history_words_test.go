@@ -104,8 +104,8 @@ func TestUndo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := "none"
-			if at, moved := told(HistoryPolicy{Skip: None}, tt.log).Undo(); len(moved) > 0 {
-				got = fmt.Sprint(at.Unix(), " ", moved)
+			if way := told(HistoryPolicy{Skip: None}, tt.log).Return(func(Key) Range { return Range{} }); len(way.Back) > 0 {
+				got = fmt.Sprint(way.Before.Unix(), " ", way.Back)
 			}
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)

@@ -33,6 +33,7 @@ type PlanGroup struct {
 	Whole   bool     // the group itself is deleted
 	Result  Result   // of deleting it
 	Error   string   // why, for Failed
+	Lacks   *Right   // Failed for want of it
 	Changes []Change // sorted by topic, partition, side
 }
 
@@ -101,8 +102,11 @@ type Change struct {
 	Verdict   Verdict
 	Reason    string // why it is changed, kept, asked about or refused
 	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
+	Lacks     *Right // for Refuse and Failed: the right that is missing, nil if it is not for want of one
+	Moved     bool   // for Refuse: what is there now is not what the plan or the backup was made from
 	Clamped   bool   // the new offset was forced into the range
 	Rewrite   bool   // the number stays, but what stands beside it is written anew: topic id, leader epoch, a salvaged file
+	Expired   int64  // records from Old on that are no longer in the log: lost, whatever is written
 	Skips     int64  // readable records that the change passes over, at most
 	Repeats   int64  // records that the change makes the job read again, at most
 	Result    Result // "" until applied
@@ -117,7 +121,7 @@ type Change struct {
 type Counts struct {
 	Write, Keep, Ask, Refuse, Clamped           int
 	Written, Already, Verified, Failed, Unknown int
-	Skips, Repeats                              int64
+	Expired, Skips, Repeats                     int64
 }
 
 // Count sums up all changes of the plan.
@@ -129,9 +133,11 @@ func (p Plan) Count() Counts {
 		switch c.Verdict {
 		case Write:
 			n.Write++
+			n.Expired += c.Expired
 			n.Skips += c.Skips
 			n.Repeats += c.Repeats
 			if last != nil && lastGroup == group && last.Key == c.Key { // both sides of a partition: the same records, once
+				n.Expired -= min(c.Expired, last.Expired)
 				n.Skips -= min(c.Skips, last.Skips)
 				n.Repeats -= min(c.Repeats, last.Repeats)
 			}
@@ -268,7 +274,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		g, _ := fresh.Group(group)
 		row, found := g.Row(c.Key)
 		if !found {
-			return c.refuse("it is no longer there", "")
+			return c.moved("it is no longer there", "")
 		}
 		now := row.Entry(c.Side)
 		switch {
@@ -278,15 +284,15 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		case now.Problem():
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
-			return c.refuse("the topic was recreated since the plan", "")
+			return c.moved("the topic was recreated since the plan", "")
 		case c.stands(ValueOf(now)) && !(c.Rewrite && c.Side == Stored):
 			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
-			return c.refuse(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
+			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.New.Offset == None:
 			return c
 		case row.Range.Gone() && c.Target != Restored:
-			return c.refuse("gone since the plan: "+row.Range.gone(), "")
+			return c.moved("gone since the plan: "+row.Range.gone(), "")
 		case !row.Range.Known() && c.Target != Restored:
 			return c.unknown("the fresh look failed: ", row.Range)
 		}
@@ -301,10 +307,10 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c
 		}
 		if cond := Judge(At(c.New.Offset), row.Range, "").Condition; cond != OK {
-			return c.refuse(fmt.Sprintf("the target %d is now %s: the range is %d..%d", c.New.Offset, cond, row.Range.Earliest, row.Range.End), "")
+			return c.moved(fmt.Sprintf("the target %d is now %s: the range is %d..%d", c.New.Offset, cond, row.Range.Earliest, row.Range.End), "")
 		}
 		if cond := Judge(now, row.Range, fresh.Origin.Cluster).Condition; cond != c.Condition {
-			return c.refuse(fmt.Sprintf("it was %s when planned and is %s now", c.Condition, cond), "")
+			return c.moved(fmt.Sprintf("it was %s when planned and is %s now", c.Condition, cond), "")
 		}
 		return c
 	})
@@ -325,6 +331,12 @@ func (c Change) stands(now Value) bool {
 func (c Change) refuse(reason, choice string) Change {
 	c.Verdict, c.Reason, c.Choice = Refuse, reason, choice
 	return c
+}
+
+// moved refuses a partition that is not as it was when the plan or the backup was made.
+func (c Change) moved(reason, choice string) Change {
+	c.Moved = true
+	return c.refuse(reason, choice)
 }
 
 // unknown refuses the partition because its range could not be read.

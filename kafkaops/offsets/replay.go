@@ -45,6 +45,7 @@ type Stretch struct {
 	Verdict   Verdict   // Write: it is read; Keep: there is nothing to read; Refuse
 	Reason    string    // what is special about it, or why nothing is read; "" if nothing is
 	Choice    string    // for Refuse: flags that would decide it, as an operator types them
+	Lacks     *Right    // Refuse, for want of it
 	Expired   int64     // records before From that are lost for good, and left out by choice
 	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
@@ -68,7 +69,11 @@ func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 		if side, ok := p.From.side(); ok && !p.Named(r.Topic) && !g.has(side, r.Topic) {
 			continue
 		}
-		all = append(all, stretch(s, r, p))
+		st := stretch(s, r, p)
+		if side, _ := p.From.side(); st.Verdict == Refuse {
+			st.Lacks = g.Lacks(r, side)
+		}
+		all = append(all, st)
 	}
 	return all
 }
@@ -227,7 +232,7 @@ func ReplayPlan(s Snapshot, g Group, stretches []Stretch) Plan {
 		r, _ := g.Row(st.Key)
 		c := begin(r, Stored, s.Origin.Cluster)
 		c.TopicID = cmp.Or(c.TopicID, st.TopicID)
-		c.Verdict, c.Reason, c.Choice = st.Verdict, st.Reason, st.Choice
+		c.Verdict, c.Reason, c.Choice, c.Lacks, c.Expired = st.Verdict, st.Reason, st.Choice, st.Lacks, st.Expired
 		if st.Verdict == Write {
 			c.New, c.Rewrite = Value{Offset: st.Until, Epoch: None}, st.Follow
 			c.Reason = "up to " + Plural(int(st.Distance()), "record") + " to be read"

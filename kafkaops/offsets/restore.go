@@ -72,12 +72,12 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	case r.Range.Gone() && br.Side == Committed:
 		return c.refuse(r.Range.gone(), "")
 	case !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID && !p.KeepRecreated:
-		return c.refuse("the topic was recreated since the backup", "--recreated keep")
+		return c.moved("the topic was recreated since the backup", "--recreated keep")
 	case now == c.New:
 		c.Reason = "already as in the backup"
 		return c
 	case now.Offset != br.Written.Offset && !now.sameButEpoch(c.New) && !p.OverwriteMoved:
-		return c.refuse(fmt.Sprintf("moved since the backup: it was set to %s and is %s", number(br.Written.Offset), number(now.Offset)), "--moved overwrite")
+		return c.moved(fmt.Sprintf("moved since the backup: it was set to %s and is %s", number(br.Written.Offset), number(now.Offset)), "--moved overwrite")
 	}
 	c.Verdict, c.Reason = Write, "as before"
 	c.Rewrite = now.Offset == br.Old.Offset // what is recorded with it differs

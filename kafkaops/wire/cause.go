@@ -37,6 +37,7 @@ const (
 	CauseMechanism        Cause = "the mechanism is not enabled"
 	CauseCredentials      Cause = "user or password are refused"
 	CauseToken            Cause = "there is no valid token"
+	CauseIssuer           Cause = "whoever gives tokens is not reached"
 	CauseTicket           Cause = "the Kerberos ticket has expired"
 	CauseService          Cause = "the KDC does not know the broker"
 	CauseKDC              Cause = "no KDC is reached"

@@ -108,6 +108,7 @@ func writePlan(w treeWriter, p offsets.Plan) error {
 		{"verified", int64(n.Verified)},
 		{"failed", int64(n.Failed)},
 		{"unknown", int64(n.Unknown)},
+		{"expired", n.Expired},
 		{"skips", n.Skips},
 		{"repeats", n.Repeats},
 	} {
@@ -135,6 +136,7 @@ func writeChange(w treeWriter, c *offsets.Change) {
 		w.flag("rewrite", true)
 	}
 	w.flag("clamped", c.Clamped)
+	w.number("expired", c.Expired)
 	w.number("skips", c.Skips)
 	w.number("repeats", c.Repeats)
 	textOrNull(w, "result", string(c.Result))
@@ -225,7 +227,7 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 
 func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change, bool) {
 	var c offsets.Change
-	var at [19]int
+	var at [20]int
 	where := func() string {
 		s := fmt.Sprintf("groups[%d].changes[%d]", i, j)
 		if c.Topic != "" {
@@ -234,7 +236,7 @@ func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change
 		return s
 	}
 	if !r.fields(t, v, where, false, at[:], "topic", "topic_base64", "topic_id", "partition", "side", "condition", "old", "new", "target",
-		"verdict", "reason", "choice", "clamped", "skips", "repeats", "result", "verified", "error", "rewrite") {
+		"verdict", "reason", "choice", "clamped", "skips", "repeats", "result", "verified", "error", "rewrite", "expired") {
 		return c, false
 	}
 	before := len(r.problems) + r.more
@@ -261,7 +263,7 @@ func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change
 	c.Verdict = offsets.Verdict(word(at[9], "verdict", string(offsets.Keep), string(offsets.Write), string(offsets.Ask), string(offsets.Refuse)))
 	c.Reason, c.Choice = r.textIn(t, at[10], where, "reason"), r.textIn(t, at[11], where, "choice")
 	c.Clamped = r.flag(t, at[12], where, "clamped")
-	c.Skips, c.Repeats = r.count(t, at[13], where, "skips"), r.count(t, at[14], where, "repeats")
+	c.Skips, c.Repeats, c.Expired = r.count(t, at[13], where, "skips"), r.count(t, at[14], where, "repeats"), r.count(t, at[19], where, "expired")
 	c.Rewrite, c.Result = r.flag(t, at[18], where, "rewrite"), r.result(t, at[15], v, where)
 	c.Verified, c.Error = r.flag(t, at[16], where, "verified"), r.textIn(t, at[17], where, "error")
 	if offsets.Internal(c.Topic) {

@@ -21,7 +21,7 @@ func aPlan() offsets.Plan {
 		Groups: []offsets.PlanGroup{{
 			Group: "billing", Type: offsets.Consumer, State: "Empty", Notes: []string{"saved 3 h ago"},
 			Changes: []offsets.Change{
-				{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, TopicID: "5Qx0", Condition: offsets.Low, Old: offsets.Value{Offset: 120, Epoch: offsets.None}, New: offsets.Value{Offset: 500, Epoch: offsets.None}, Target: offsets.ToEarliest, Verdict: offsets.Write, Reason: "low: 380 expired (120 to 499)", Clamped: true},
+				{Key: offsets.Key{Topic: "orders"}, Side: offsets.Stored, TopicID: "5Qx0", Condition: offsets.Low, Old: offsets.Value{Offset: 120, Epoch: offsets.None}, New: offsets.Value{Offset: 500, Epoch: offsets.None}, Target: offsets.ToEarliest, Verdict: offsets.Write, Reason: "low: 380 expired (120 to 499)", Clamped: true, Expired: 380},
 				{Key: offsets.Key{Topic: "orders", Partition: 1}, Side: offsets.Stored, Condition: offsets.OK, Old: offsets.Value{Offset: 950, Epoch: offsets.None}, New: offsets.Value{Offset: 950, Epoch: offsets.None}, Target: offsets.Fixed, Verdict: offsets.Keep, Reason: "in range"},
 				{Key: offsets.Key{Topic: "orders", Partition: 3}, Side: offsets.Stored, Condition: offsets.NoEntry, Old: offsets.NoValue, New: offsets.Value{Offset: 0, Epoch: offsets.None}, Target: offsets.ToEarliest, Verdict: offsets.Write, Reason: "first run"},
 			},

@@ -1,0 +1,256 @@
+package cmd_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/kafkatest"
+)
+
+// What holds for every command: the same mistake is the same error with the same hint.
+
+// A name that came out empty is told of as such: it is a variable that is not set, most likely.
+func TestGroupWithoutAName(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"describe", "describe --members", "export", "wait --empty", "clamp --execute", "reset --all-topics --to-latest --execute",
+		"delete --whole-group --execute", "replay --from committed", "history",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			w, _ := moved(t)
+			r := w.run(append(strings.Fields(line), "-g", "")...).exits(1)
+			r.says(`group "" is not known to the cluster`, "hint: is a variable not set? -g '' is the group without a name")
+			same(t, "stdout", strings.Contains(r.out, "No record"), false)
+			same(t, "writes", w.writes(), 0)
+		})
+	}
+	for _, command := range []string{"history", "replay --from committed"} {
+		w := start(t)
+		w.run(append(strings.Fields(command), "-g", "", "-g", "billing")...).exits(2).says(`it is "" already, and this command is about one group`)
+		same(t, "requests", w.b.Count(), 0)
+	}
+}
+
+// Whatever a right is missing for, the hint is the command that gives it.
+func TestMissingRight(t *testing.T) {
+	t.Parallel()
+	group := func(w *world) { w.b.DenyGroup("billing") }
+	topic := func(w *world) { w.b.DenyTopic("orders") }
+	commit := func(err *kerr.Error) func(w *world) {
+		return func(w *world) {
+			for p := range int32(3) {
+				w.b.FailCommit("orders", p, err)
+			}
+		}
+	}
+	removal := func(w *world) {
+		w.b.Rewrite(kmsg.OffsetDelete.Int16(), func(_ int32, r kmsg.Response) bool {
+			a := r.(*kmsg.OffsetDeleteResponse)
+			a.ErrorCode, a.Topics = kerr.GroupAuthorizationFailed.Code, nil
+			return true
+		})
+	}
+	deletion := func(w *world) {
+		w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(_ int32, r kmsg.Response) bool {
+			r.(*kmsg.DeleteGroupsResponse).Groups[0].ErrorCode = kerr.GroupAuthorizationFailed.Code
+			return true
+		})
+	}
+	for _, c := range []struct {
+		code  int
+		line  string // as in outcomes
+		world func(w *world)
+		right string
+	}{
+		{3, "describe -g billing", group, "--operation Describe --group billing"},
+		{3, "describe -g billing", topic, "--operation Describe --topic orders"},
+		{3, "describe -g billing --state", group, "--operation Describe --group billing"},
+		{3, "wait -g billing --lag 5", group, "--operation Describe --group billing"},
+		{3, "export -g billing", topic, "--operation Describe --topic orders"},
+		{4, "clamp -g billing --execute", group, "--operation Describe --group billing"},
+		{4, "clamp -g billing -t orders --dry-run", topic, "--operation Describe --topic orders"},
+		{4, "reset -g billing -t orders --to-latest --execute", group, "--operation Describe --group billing"},
+		{4, "reset -g billing -t orders --to-latest --execute", topic, "--operation Describe --topic orders"},
+		{1, "reset -g billing -t orders --to-latest --execute", commit(kerr.TopicAuthorizationFailed), "--operation Read --topic orders"},
+		{1, "reset -g billing -t orders --to-latest --execute", commit(kerr.GroupAuthorizationFailed), "--operation Read --group billing"},
+		{4, "reset -g other -t orders --from-group billing --execute", group, "--operation Describe --group billing"},
+		{4, "import BACKUP --execute", topic, "--operation Describe --topic orders"},
+		{1, "import BACKUP --execute", commit(kerr.TopicAuthorizationFailed), "--operation Read --topic orders"},
+		{4, "delete -g billing -t orders --execute", group, "--operation Describe --group billing"},
+		{1, "delete -g billing -t orders --execute", removal, "--operation Delete --group billing"},
+		{1, "delete -g billing --whole-group --execute", deletion, "--operation Delete --group billing"},
+		{4, "replay -g billing -t orders:1 --from committed", group, "--operation Describe --group billing"},
+		{4, "replay -g billing -t orders:1 --from earliest", topic, "--operation Describe --topic orders"},
+		{4, "history -g billing", func(w *world) { w.b.DenyTopic("__consumer_offsets") }, "--operation Read --topic __consumer_offsets"},
+	} {
+		t.Run(fmt.Sprintf("%s %s", c.line, c.right), func(t *testing.T) {
+			t.Parallel()
+			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world}, "")
+			r := w.run(args...).exits(c.code)
+			r.says("not allowed: ", "hint: kafka-acls --bootstrap-server "+w.b.Bootstrap()+" --add --allow-principal User:NAME "+c.right)
+		})
+	}
+}
+
+// A variable whose name is nearly ours is told of where what it should have set is missing, and nowhere else.
+func TestMisspelledVariable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		variable, line, near string
+	}{
+		{"GTOFFSET_BOOTSTRAP_SERVRE", "describe", "GTOFFSET_BOOTSTRAP_SERVER"},
+		{"GTOFSET_BOOTSTRAP_SERVER", "describe", "GTOFFSET_BOOTSTRAP_SERVER"},
+		{"gtoffset_bootstrap_server", "clamp -g billing --execute", "GTOFFSET_BOOTSTRAP_SERVER"},
+		{"KAFKA_BOOTSTRAP_SERVER", "history -g billing", "KAFKA_BOOTSTRAP_SERVERS"},
+		{"GTOFFSET_COMMAND_CONF", "wait -g billing --empty", "GTOFFSET_COMMAND_CONFIG"},
+		{"GTOFFSET_STORES", "clamp -g billing --stored --execute", "GTOFFSET_STORE"},
+		{"GTOFFSET_SOTRE", "describe -g billing --max-unprocessed 5", "GTOFFSET_STORE"},
+		{"GTOFFSET_SOTRE", "wait -g billing --stored-caught-up", "GTOFFSET_STORE"},
+		{"GTOFFSET_SOTRE", "reset -g billing -t orders --to-safe --execute", "GTOFFSET_STORE"},
+		{"GTOFFSET_SOTRE", "replay -g billing -t orders", "GTOFFSET_STORE"},
+		{"GTOFFSET_SASL_PASWORD", "describe -X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=PLAIN -X sasl.username=alice", "GTOFFSET_SASL_PASSWORD"},
+	} {
+		t.Run(c.variable+" "+c.line, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			if !strings.Contains(c.near, "STORE") {
+				delete(w.vars, "GTOFFSET_BOOTSTRAP_SERVER")
+			}
+			w.run(strings.Fields(c.line)...).exits(2).never("reads no variable")
+			w.vars[c.variable] = "hush"
+			w.run(strings.Fields(c.line)...).exits(2).says("hint: " + c.variable + " is set, and gtoffset reads no variable of that name: did you mean " + c.near + "? else ").never("hush")
+		})
+	}
+	w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 5)
+	w.vars["GTOFFSET_SOTRE"], w.vars["GTOFFSET_GROUP"], w.vars["PATH"] = "/x", "billing", "/bin"
+	w.run("describe", "-g", "billing").exits(0).never("GTOFFSET_SOTRE")
+	w.run("config").exits(0).prints("GTOFFSET_SOTRE is set, and gtoffset reads no variable of that name: did you mean GTOFFSET_STORE?").never("GTOFFSET_GROUP")
+}
+
+// A length of time has its unit, in every flag that takes one; the error says what to type, and the help says it in the same words.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for flag, line := range map[string]string{
+		"--for": "wait -g billing --empty", "--wait-empty": "clamp -g billing --execute", "--idle": "clamp -g billing --execute",
+		"--max-behind": "describe -g billing", "--min-expires-in": "describe -g billing", "--exec-timeout": "replay -g billing", "--batch-interval": "replay -g billing",
+		"--by-duration": "reset -g billing -t orders --execute", "--prune": "backups", "--since": "history -g billing", "--until": "history -g billing",
+	} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			args := strings.Fields(line)
+			w.run(append(args, flag, "60")...).exits(2).
+				says("error: "+flag+` "60" has no unit`, "hint: "+flag+" 60s, or "+flag+" 60m, or "+flag+" 60h, or "+flag+" 60d")
+			same(t, "requests", w.b.Count(), 0)
+			if flag == "--since" || flag == "--until" {
+				return // a time as well
+			}
+			help := strings.Join(strings.Fields(w.run(args[0], "--help").exits(0).out), " ")
+			_, of, _ := strings.Cut(help, " "+flag+" DURATION ")
+			if before, _, _ := strings.Cut(of, " --"); !strings.Contains(before, "DURATION (90s, 5m, 2h, 1d)") {
+				t.Errorf("the help of %s does not tell the unit: %s", flag, before)
+			}
+		})
+	}
+	w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 5)
+	for _, given := range []string{"2000", "2s", "1m", "1d", "PT2S"} { // a bare number is milliseconds, as in Kafka's tools
+		w.run("describe", "-g", "billing", "--timeout", given).exits(0)
+	}
+	w.run("describe", "-g", "billing", "--timeout", "60").exits(2).says(`--timeout "60" is under a second; a bare number is milliseconds`)
+}
+
+// How much is lost already is in a plan as it is in describe, whatever is written, and the same in each format.
+func TestExpiredInPlans(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{300, 900}, [2]int64{0, 900}).commit("billing", "orders", 120, 200, 100)
+	w.save("billing", "orders", 100, 200, 100)
+	for _, c := range []struct {
+		line           string
+		expired, total int64
+		says           string
+	}{
+		{"clamp -g billing --committed", 380, 480, "480 have expired, and are lost either way"},
+		{"clamp -g billing -s STORE --stored --committed", 380, 500, "500 have expired, and are lost either way"},
+		{"reset -g billing -t orders --to-latest", 380, 480, "480 have expired, and are lost either way"},
+		{"reset -g billing -t orders --to-earliest", 380, 480, "480 have expired, and are lost either way"},
+		{"reset -g billing -t orders:0 --to-latest", 380, 380, "380 have expired"},
+		{"reset -g billing -t orders:2 --to-latest", 0, 0, ""},
+		{"delete -g billing -t orders", 0, 0, ""},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(c.line, "STORE", w.store) + " --dry-run")
+			r := w.run(args...).exits(0).prints(c.says)
+			if c.total == 0 {
+				r.never("expired")
+			}
+			type plan struct {
+				Groups []struct{ Changes []changeDoc }
+				Counts struct{ Expired int64 }
+			}
+			doc := document[plan](w.run(append(args, "-o", "json")...).exits(0), "gtoffset.plan/1")
+			same(t, "in all", doc.Counts.Expired, c.total)
+			for _, ch := range doc.Groups[0].Changes {
+				if ch.Partition == 0 && ch.Side == "committed" {
+					same(t, "of orders 0", ch.Expired, c.expired)
+				}
+			}
+			counts, _ := w.run(append(args, "-o", "yaml")...).exits(0).yaml()["counts"].(map[string]any)
+			same(t, "in yaml", fmt.Sprint(counts["expired"]), fmt.Sprint(c.total))
+		})
+	}
+	of := w.run("describe", "-g", "billing", "-o", "json").exits(0).describe()
+	same(t, "describe's", of.row(t, "orders", 0).Committed.Expired.String(), "380")
+}
+
+// Where what stood before cannot come back, the hint of history says why, and what it prints can be typed all the same.
+func TestHistoryHintOfAnotherTopic(t *testing.T) {
+	t.Parallel()
+	back := func(t *testing.T, w *world, want string) {
+		t.Helper()
+		r := w.run("history", "-g", "billing").exits(0).prints(want)
+		_, line, found := strings.Cut(r.out, ": gtoffset reset ")
+		if !found {
+			t.Fatalf("no command in the hint\n%v", r)
+		}
+		w.run(append(append([]string{"reset"}, strings.Fields(line)...), "--execute")...).exits(0).prints(" verified")
+	}
+	id := [16]byte{9}
+	t.Run("recreated", func(t *testing.T) {
+		t.Parallel()
+		w, log := past(t)
+		w.topic("orders", [2]int64{10, 1000})
+		log.Batch(after(0), kafkatest.ClassicGroup("billing", 1, "app-7")).
+			Batch(after(1), kafkatest.OffsetCommitOf(4, id, "billing", "orders", 0, 500, "")).
+			Batch(after(2), kafkatest.ClassicGroup("billing", 2)).
+			Batch(after(3), kafkatest.OffsetCommitOf(4, id, "billing", "orders", 0, 100, ""))
+		w.commit("billing", "orders", 100)
+		back(t, w, "hint: orders cannot return to before 2031-11-29 09:00:03.000Z: the topic was recreated or cut back since, and what was committed then means nothing in it; to read it from its beginning: gtoffset reset -g billing -t orders --to-earliest")
+		same(t, "committed", w.committed("billing", "orders"), "0=10")
+	})
+	t.Run("one of two", func(t *testing.T) {
+		t.Parallel()
+		w, log := past(t)
+		w.topic("orders", [2]int64{0, 1000}).topic("payments", [2]int64{0, 40})
+		payments := func(offset int64) kafkatest.Entry {
+			return kafkatest.OffsetCommit("billing", "payments", 0, offset, "")
+		}
+		log.Batch(after(0), kafkatest.ClassicGroup("billing", 1, "app-7")).Batch(after(1), entry(0, 500), payments(50)).
+			Batch(after(2), kafkatest.ClassicGroup("billing", 2)).Batch(after(3), entry(0, 100), payments(20))
+		w.commit("billing", "orders", 100).commit("billing", "payments", 20)
+		back(t, w, "hint: payments cannot, as the topic was recreated or cut back since; to return to before 2031-11-29 09:00:03.000Z: gtoffset reset -g billing -t orders --to-commit-at 2031-11-29T09:00:02.999Z\n")
+		same(t, "committed", w.committed("billing", "orders")+" "+w.committed("billing", "payments"), "0=500 0=20")
+	})
+	t.Run("expired since", func(t *testing.T) {
+		t.Parallel()
+		w, log := moved(t)
+		log.Batch(after(6), kafkatest.ClassicGroup("billing", 3))
+		w.grow("orders", [2]int64{600, 1000})
+		back(t, w, "hint: to return to before 2031-11-29 09:00:05.000Z, as far as it has not expired since: gtoffset reset -g billing -t orders:0-1 --to-commit-at 2031-11-29T09:00:04.999Z --clamp\n")
+		same(t, "committed", w.committed("billing", "orders"), "0=600 1=500 2=900")
+	})
+}
