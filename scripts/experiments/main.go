@@ -9,8 +9,8 @@
 //	go run ./scripts/experiments -write     # and write docs/experiments.md with them
 //
 // It fetches Kafka, Spark and the rest with Maven, compiles the job, starts everything on free ports of 127.0.0.1 and stops it again. It
-// needs Java 17 with its compiler, Maven, and flock(1); experiment 5, unless it is short, also redis-server and mariadb-server. When a forecast does not come true, or records are lost that must not
-// be, it fails.
+// needs Java 17 with its compiler, Maven, and flock(1); experiment 5, unless it is short, also redis-server and mariadb-server. When a
+// forecast does not come true, or records are lost that must not be, it fails.
 package main
 
 import (

@@ -43,16 +43,6 @@ PASS
 	}
 }
 
-func TestBetween(t *testing.T) {
-	first := marks.Put("# Page\n", "| a |\n")
-	if want := "# Page\n\n" + marks.Begin + "| a |\n" + marks.End; first != want {
-		t.Errorf("got %q, want %q", first, want)
-	}
-	if got, want := marks.Put(first+"more\n", "| b |\n"), "# Page\n\n"+marks.Begin+"| b |\n"+marks.End+"more\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestTable(t *testing.T) {
 	parse := target{pkg: "gtoffset/offsetfile", name: "FuzzParse", about: "FuzzParse reads a file, or a|b.", seeds: 2}
 	read := target{pkg: "gtoffset/offsetfile/exchange", name: "FuzzRead"}

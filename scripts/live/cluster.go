@@ -350,7 +350,7 @@ func (c *Cluster) boot(n *node) error {
 	defer log.Close()
 	cmd := jvm(c.dir, filepath.Join(c.libs, "*"), "512m", c.flags, "kafka.Kafka", n.config)
 	cmd.Stdout, cmd.Stderr = log, log
-	n.proc, err = start(cmd)
+	n.proc, err = Start(cmd)
 	n.frozen = false
 	return err
 }

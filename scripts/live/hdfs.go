@@ -129,7 +129,7 @@ func (h *HDFS) boot(class string) (*Process, error) {
 	}
 	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
-	return start(cmd)
+	return Start(cmd)
 }
 
 // ready waits until a file can be written and read. The two start one after the other, and beside other work each has been seen to take

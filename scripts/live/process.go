@@ -16,11 +16,8 @@ type Process struct {
 	err  error // of Wait, once done is closed
 }
 
-// Start runs any command until it ends or is stopped.
-func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd) }
-
-// start runs the command until it ends or is stopped.
-func start(cmd *exec.Cmd) (*Process, error) {
+// Start runs the command until it ends or is stopped.
+func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
 	cmd.WaitDelay = 2 * time.Second // a grandchild that holds the pipes does not hold us
 	p := &Process{cmd: cmd, done: make(chan struct{})}
@@ -44,7 +41,7 @@ func start(cmd *exec.Cmd) (*Process, error) {
 
 // run starts the command and waits for its end. When ctx ends first, the command and its children are killed.
 func run(ctx context.Context, cmd *exec.Cmd) error {
-	p, err := start(cmd)
+	p, err := Start(cmd)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (s *service) Start(ctx context.Context) error {
 	cmd := s.command()
 	cmd.Dir = s.dir
 	cmd.Stdout, cmd.Stderr = log, log
-	if s.proc, err = start(cmd); err != nil {
+	if s.proc, err = Start(cmd); err != nil {
 		return fmt.Errorf("start %s: %w", cmd.Args[0], err)
 	}
 	err = Eventually(ctx, cmd.Args[0]+" serves", func(context.Context) (bool, error) {

@@ -121,7 +121,7 @@ func StartSparkSQL(ctx context.Context, user string) (_ *SparkSQL, err error) {
 		return nil, err
 	}
 	cmd.Stdin, s.in, s.answers = stdin, write, json.NewDecoder(reader)
-	s.Process, err = start(cmd)
+	s.Process, err = Start(cmd)
 	stdin.Close()
 	if err != nil {
 		write.Close()

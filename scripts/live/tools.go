@@ -51,7 +51,7 @@ func (c *Cluster) StartTool(class string, args ...string) (*Background, error) {
 	cmd := c.java("256m", class, args...)
 	said := &shared{}
 	cmd.Stdout, cmd.Stderr = said, said
-	p, err := start(cmd)
+	p, err := Start(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", class, err)
 	}

@@ -25,10 +25,7 @@ func tarred(folder string, files []file, at time.Time) ([]byte, error) {
 // as it does in Debian packages.
 func packed(files []file, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	z := gzip.NewWriter(&b) // the best compression takes four times as long, and a program becomes 0.3 % smaller
 	t := tar.NewWriter(z)
 	add := func(h tar.Header, content []byte) error {
 		h.ModTime, h.Format, h.Uname, h.Gname = at, tar.FormatGNU, "root", "root"
@@ -54,7 +51,7 @@ func packed(files []file, at time.Time) ([]byte, error) {
 			return nil, err
 		}
 	}
-	err = errors.Join(t.Close(), z.Close())
+	err := errors.Join(t.Close(), z.Close())
 	return b.Bytes(), err
 }
 

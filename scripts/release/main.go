@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +56,11 @@ func release(ctx context.Context, root, out string, only []string) ([]string, er
 			return nil, fmt.Errorf("platform %q is none of %s", p, strings.Join(platforms, ", "))
 		}
 	}
-	r := &releasing{ctx: ctx, root: root}
+	r, err := begin(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer r.end()
 	if err := r.describe(); err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func release(ctx context.Context, root, out string, only []string) ([]string, er
 	}
 	for _, p := range only {
 		goos, arch, _ := strings.Cut(p, "/")
-		program, err := r.build(goos, arch)
+		program, err := r.program(goos, arch)
 		if err != nil {
 			return nil, err
 		}
@@ -105,12 +110,18 @@ func release(ctx context.Context, root, out string, only []string) ([]string, er
 type releasing struct {
 	ctx     context.Context
 	root    string
+	dir     string // has the programs that are built so far
 	version string
 	when    time.Time // of the commit
 	shared  []file    // what goes into every archive beside the program
-
-	completions []file // scripts for shells
 }
+
+func begin(ctx context.Context, root string) (*releasing, error) {
+	dir, err := os.MkdirTemp("", "gtoffset-release-")
+	return &releasing{ctx: ctx, root: root, dir: dir}, err
+}
+
+func (r *releasing) end() { _ = os.RemoveAll(r.dir) }
 
 // file is one file of an archive, with slashes in its path.
 type file struct {
@@ -130,7 +141,7 @@ func (r *releasing) describe() error {
 		return fmt.Errorf("the time of the commit: %w", err)
 	}
 	r.when = time.Unix(at, 0).UTC()
-	said, err := r.run(nil, "go", "run", ".", "version")
+	said, err := r.ask("version")
 	if err != nil {
 		return err
 	}
@@ -150,20 +161,18 @@ func (r *releasing) describe() error {
 			return err
 		}
 	}
-	if r.completions, err = r.scripts(); err != nil {
-		return err
-	}
-	for _, f := range r.completions {
+	completions, err := r.scripts()
+	for _, f := range completions {
 		r.shared = append(r.shared, file{"completions/" + f.path, f.content, f.mode})
 	}
-	return nil
+	return err
 }
 
 // scripts are those that complete commands, under the names that shells look for.
 func (r *releasing) scripts() ([]file, error) {
 	var all []file
 	for _, s := range []struct{ shell, name string }{{"bash", "gtoffset.bash"}, {"zsh", "_gtoffset"}, {"fish", "gtoffset.fish"}, {"powershell", "gtoffset.ps1"}} {
-		script, err := r.run(nil, "go", "run", ".", "completion", s.shell)
+		script, err := r.ask("completion", s.shell)
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +182,11 @@ func (r *releasing) scripts() ([]file, error) {
 }
 
 func writeCompletions(ctx context.Context, root, folder string) error {
-	r := &releasing{ctx: ctx, root: root}
+	r, err := begin(ctx, root)
+	if err != nil {
+		return err
+	}
+	defer r.end()
 	all, err := r.scripts()
 	if err != nil {
 		return err
@@ -201,18 +214,34 @@ func (r *releasing) archived(name string, program []byte) []file {
 	return append([]file{{name, program, 0o755}}, r.shared...)
 }
 
-// build is the program for a platform.
-func (r *releasing) build(goos, arch string) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "gtoffset-release-")
+// program is the program for a platform.
+func (r *releasing) program(goos, arch string) ([]byte, error) {
+	path, err := r.build(goos, arch)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "gtoffset")
-	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", path, "."); err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", goos, arch, err)
-	}
 	return os.ReadFile(path)
+}
+
+// ask runs the program on this machine, and returns what it prints.
+func (r *releasing) ask(args ...string) ([]byte, error) {
+	path, err := r.build(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	return r.run(nil, path, args...)
+}
+
+// build builds the program for a platform, unless that is done, and returns its path.
+func (r *releasing) build(goos, arch string) (string, error) {
+	path := filepath.Join(r.dir, goos+"_"+arch+".exe") // without such an ending Windows runs nothing
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -buildid=", "-o", path, "."); err != nil {
+		return "", fmt.Errorf("%s/%s: %w", goos, arch, err)
+	}
+	return path, nil
 }
 
 // run runs a command in the repository and returns what it prints.

@@ -1,3 +1,8 @@
+//go:build !race
+
+// Under the race detector packing takes many times as long, and it sees nothing of the programs that are run here: scripts/test runs this
+// without it.
+
 package main
 
 import (
@@ -13,6 +18,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"gtoffset/scripts/needs"
 )
 
 const repository = "../.."
@@ -70,6 +77,7 @@ func TestDebianPackage(t *testing.T) {
 			t.Errorf("%s lacks %q", path, want)
 		}
 	}
+	needs.Programs(t, "man")
 	commands := run(t, program, "--help")
 	_, commands, _ = strings.Cut(commands, "\nCommands\n")
 	commands, _, _ = strings.Cut(commands, "\n\n")
@@ -84,9 +92,7 @@ func TestDebianPackage(t *testing.T) {
 // installed puts a package into a folder as if that were the root of a machine.
 func installed(t *testing.T, deb string) string {
 	t.Helper()
-	if _, err := exec.LookPath("dpkg"); err != nil {
-		missing(t, "dpkg")
-	}
+	needs.Programs(t, "dpkg")
 	if said := run(t, "dpkg-deb", "--info", deb); !strings.Contains(said, "Package: gtoffset") {
 		t.Errorf("dpkg-deb --info says\n%s", said)
 	}
@@ -103,9 +109,7 @@ func installed(t *testing.T, deb string) string {
 	}
 	install := []string{"dpkg", "--root=" + root, "--log=" + filepath.Join(root, "dpkg.log"), "--force-not-root", "--force-architecture", "--install", deb}
 	if os.Getuid() != 0 { // the files are root's
-		if _, err := exec.LookPath("fakeroot"); err != nil {
-			missing(t, "fakeroot")
-		}
+		needs.Programs(t, "fakeroot")
 		install = append([]string{"fakeroot"}, install...)
 	}
 	run(t, install[0], install[1:]...)
@@ -118,27 +122,12 @@ func installed(t *testing.T, deb string) string {
 	return root
 }
 
-// missing skips what cannot run here; in CI that is a failure.
-func missing(t *testing.T, program string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf("%s is not installed", program)
-	}
-	t.Skipf("%s is not installed", program)
-}
-
 // manual reads an installed manual page as man does.
 func manual(t *testing.T, root, name string) {
 	t.Helper()
 	path := filepath.Join(root, "usr/share/man/man1", name+".1.gz")
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
-		return
-	}
-	if _, err := exec.LookPath("man"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("man is not installed")
-		}
 		return
 	}
 	c := exec.Command("man", "--warnings=all", "-l", path)

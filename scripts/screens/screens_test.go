@@ -2,20 +2,16 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gtoffset/scripts/needs"
 )
 
 // The screens in docs are what the program shows.
 func TestScreensAreFresh(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	needs.Programs(t, "tmux")
 	all, err := screens(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,32 +1,15 @@
-// Package shells_test types at real shells, and looks at what completion makes of it. The program is the built one, the cluster is inside
-// this process.
+// Package shells_test asks real shells what they complete a command line with. The program is the built one, the cluster is inside this
+// process.
 package shells_test
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"gtoffset/kafkaops/kafkatest"
-	"gtoffset/scripts/terminal"
 )
-
-// shell is a shell without anybody's settings, and what is typed first.
-type shell struct {
-	name, start string
-	needs       string // a file, beside the program
-	prepare     string
-}
-
-const bashCompletion = "/usr/share/bash-completion/bash_completion"
-
-var shells = []shell{
-	{"bash", "bash --noprofile --norc -i", "", `PS1='> '; bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; . <(gtoffset completion bash)`},
-	{"bash with bash-completion", "bash --noprofile --norc -i", bashCompletion, `PS1='> '; bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; . ` + bashCompletion + `; . <(gtoffset completion bash)`},
-	{"zsh", "zsh -f -i", "", `PS1='> '; LISTMAX=1000; setopt NO_LIST_AMBIGUOUS; autoload -Uz compinit; compinit -u -D; . <(gtoffset completion zsh)`},
-}
 
 // whole are lines of which one Tab makes another.
 var whole = []struct{ typed, want string }{
@@ -57,6 +40,16 @@ var listed = []struct{ typed, word, words string }{
 	{"gtoffset ", "clamp", "Bring offsets back"},
 }
 
+// A completer is a shell that completes lines.
+type completer interface {
+	// becomes wants one Tab to make another line of this one.
+	becomes(text, want string)
+	// lists wants a word among what could follow, and some words beside it.
+	lists(text, word, words string)
+	// stays wants a Tab to change nothing, and nothing to be said.
+	stays(text string)
+}
+
 func TestCompletion(t *testing.T) {
 	dir := folder(t)
 	program := filepath.Join(dir, "gtoffset")
@@ -66,6 +59,41 @@ func TestCompletion(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "work", "offsets"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for _, s := range shells {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.installed(t)
+			b := cluster(t)
+			completes(s.open(t, dir, b.Bootstrap()), b)
+		})
+	}
+	t.Run("fish", func(t *testing.T) {
+		t.Parallel()
+		b := cluster(t)
+		completes(newFish(t, dir, b.Bootstrap()), b)
+	})
+}
+
+func completes(c completer, b *kafkatest.Broker) {
+	for _, l := range whole {
+		c.becomes(l.typed, l.want)
+	}
+	for _, l := range listed {
+		c.lists(l.typed, l.word, l.words)
+	}
+	c.stays("gtoffset describe -g nobody-has-")
+	c.stays("gtoffset describe --max-lag ")
+	c.stays("gtoffset describe -b 127.0.0.1:1 -g bil")          // refused
+	c.stays("gtoffset describe -b nowhere.invalid:9092 -g bil") // no such host
+	b.Freeze(0)
+	c.stays("gtoffset describe -g bil") // ends although nobody answers
+	b.Thaw(0)
+	c.becomes("gtoffset describe -g bil", "gtoffset describe -g billing")
+}
+
+// cluster has two groups, and a topic that is in neither.
+func cluster(t *testing.T) *kafkatest.Broker {
+	t.Helper()
 	b := kafkatest.Start(t, kafkatest.Options{Brokers: 1, Topics: map[string]int32{"orders": 3, "pairs": 2, "boxes": 1}})
 	for _, group := range []string{"billing", "shipping"} {
 		if err := b.Commit(group, "boxes", 0, 0, -1, ""); err != nil {
@@ -80,31 +108,7 @@ func TestCompletion(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range shells {
-		t.Run(s.name, func(t *testing.T) {
-			s.installed(t)
-			line := s.open(t, dir, b.Bootstrap())
-			for _, c := range whole {
-				line.becomes(c.typed, c.want)
-			}
-			for _, c := range listed {
-				line.lists(c.typed, c.word, c.words)
-			}
-			line.stays("gtoffset describe -g nobody-has-")
-			line.stays("gtoffset describe --max-lag ")
-			for name, address := range map[string]string{"refused": "127.0.0.1:1", "no such host": "nowhere.invalid:9092"} {
-				t.Run(name, func(t *testing.T) {
-					away := line
-					away.t = t
-					away.stays("gtoffset describe -b " + address + " -g bil")
-				})
-			}
-			b.Freeze(0)
-			line.stays("gtoffset describe -g bil") // ends although nobody answers
-			b.Thaw(0)
-			line.becomes("gtoffset describe -g bil", "gtoffset describe -g billing")
-		})
-	}
+	return b
 }
 
 // folder is a folder with a short path: a socket's may not be long.
@@ -120,112 +124,4 @@ func folder(t *testing.T) string {
 		}
 	})
 	return dir
-}
-
-// installed skips what cannot run here; in CI that is a failure.
-func (s shell) installed(t *testing.T) {
-	t.Helper()
-	program, _, _ := strings.Cut(s.start, " ")
-	_, noTmux := exec.LookPath("tmux")
-	_, noShell := exec.LookPath(program)
-	_, noFile := os.Stat(s.needs)
-	for name, err := range map[string]error{"tmux": noTmux, program: noShell, s.needs: noFile} {
-		switch {
-		case err == nil || name == "":
-		case os.Getenv("CI") != "":
-			t.Fatalf("%s is not installed", name)
-		default:
-			t.Skipf("%s is not installed", name)
-		}
-	}
-}
-
-// line is the line of a shell that waits for what is typed.
-type line struct {
-	t *testing.T
-	*terminal.Terminal
-}
-
-func (s shell) open(t *testing.T, dir, bootstrap string) line {
-	t.Helper()
-	term, err := terminal.Open(t.Context(), dir, 160, 70, "cd "+filepath.Join(dir, "work")+" && exec "+s.start,
-		"PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir, "GTOFFSET_BOOTSTRAP_SERVER="+bootstrap, "INPUTRC=/dev/null", "TERM=xterm-256color")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(term.Close)
-	l := line{t, term}
-	l.do(l.Write(s.prepare + "; echo rea''dy"))
-	l.do(l.Type("Enter"))
-	l.until("it is ready", func(screen string) bool { return strings.Contains(screen, "\nready") })
-	return l
-}
-
-func (l line) do(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
-func (l line) until(what string, ready func(string) bool) string {
-	l.t.Helper()
-	screen, err := l.Wait(false, ready)
-	if err != nil {
-		l.t.Fatalf("waited until %s: %v", what, err)
-	}
-	return screen
-}
-
-// fresh leaves the line that stood there, and an empty screen with a prompt.
-func (l line) fresh() {
-	l.t.Helper()
-	l.do(l.Type("C-u", "C-l"))
-	l.until("the screen is empty", func(screen string) bool { return strings.TrimSpace(screen) == ">" })
-}
-
-// tab types a text on a fresh line, and asks what could follow.
-func (l line) tab(text string) {
-	l.t.Helper()
-	l.fresh()
-	l.do(l.Write(text))
-	l.until(text+" stands there", func(screen string) bool { return strings.Contains(screen, strings.TrimSpace("> "+text)) })
-	l.do(l.Type("Tab"))
-}
-
-// becomes holds the line against what one Tab should make of it.
-func (l line) becomes(text, want string) {
-	l.t.Helper()
-	l.tab(text)
-	l.until(text+" becomes "+want, func(screen string) bool {
-		first, _, _ := strings.Cut(screen, "\n")
-		return strings.TrimSpace(first) == "> "+want
-	})
-}
-
-// lists waits for a word with some words beside it, below the line. bash shows what comes behind a colon alone.
-func (l line) lists(text, word, words string) {
-	l.t.Helper()
-	l.tab(text)
-	word = word[strings.LastIndexByte(word, ':')+1:]
-	l.until("below "+text+" there is "+word+" with "+words, func(screen string) bool {
-		_, below, _ := strings.Cut(screen, "\n")
-		for row := range strings.Lines(below) {
-			if _, after, ok := strings.Cut(row, word); ok && strings.Contains(after, words) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// stays holds that a Tab changes nothing, and that nothing is said: what is typed behind it comes right there.
-func (l line) stays(text string) {
-	l.t.Helper()
-	l.tab(text)
-	l.do(l.Write("#end"))
-	screen := l.until("#end is there", func(screen string) bool { return strings.Contains(screen, "#end") })
-	if got, want := strings.TrimSpace(screen), "> "+text+"#end"; got != want {
-		l.t.Errorf("after a Tab behind %q the screen shows\n%s\nwant\n%s", text, got, want)
-	}
 }

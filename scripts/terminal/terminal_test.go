@@ -2,19 +2,15 @@ package terminal
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"gtoffset/scripts/needs"
 )
 
 // What is typed arrives, and what is shown can be read.
 func TestTerminal(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("tmux is not installed")
-		}
-		t.Skip("tmux is not installed")
-	}
+	needs.Programs(t, "tmux")
 	dir, err := os.MkdirTemp("", "gts-")
 	if err != nil {
 		t.Fatal(err)
