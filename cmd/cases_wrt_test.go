@@ -3,7 +3,6 @@ package cmd_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -73,21 +72,17 @@ func TestCasesWrt(t *testing.T) {
 	t.Run("WRT-5", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", three...).commit("billing", "orders", 1, 2, 3)
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		closed := l.Addr().String()
-		must(t, l.Close())
 		file := w.backupFile(`{"topic":"orders","partition":0,"side":"committed","offset":6,"epoch":null,"metadata":null,"written":5}`)
 		for _, c := range []struct {
 			says string
 			code int
 			args []string
 		}{
-			{"refused the connection", 5, []string{"describe", "-g", "billing", "-b", closed}},
-			{"refused the connection", 5, []string{"describe", "-b", closed}},
-			{"refused the connection", 5, []string{"clamp", "-g", "billing", "-b", closed, "--execute"}},
-			{"refused the connection", 5, []string{"clamp", "-g", "billing", "-b", closed, "--dry-run"}},
-			{"refused the connection", 5, []string{"import", file, "-b", closed, "--execute"}},
+			{"refused the connection", 5, []string{"describe", "-g", "billing", "-b", nowhere}},
+			{"refused the connection", 5, []string{"describe", "-b", nowhere}},
+			{"refused the connection", 5, []string{"clamp", "-g", "billing", "-b", nowhere, "--execute"}},
+			{"refused the connection", 5, []string{"clamp", "-g", "billing", "-b", nowhere, "--dry-run"}},
+			{"refused the connection", 5, []string{"import", file, "-b", nowhere, "--execute"}},
 			{"does not resolve", 5, []string{"describe", "-g", "billing", "-b", "no-such-host.invalid:9092", "--timeout", "5s"}},
 			{"nowhere", 1, []string{"describe", "-g", "billing", "-t", "nowhere"}},
 			{"nowhere", 1, []string{"clamp", "-g", "billing", "-t", "nowhere", "--execute", "--committed"}},

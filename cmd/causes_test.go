@@ -44,7 +44,6 @@ func TestCauses(t *testing.T) {
 	must(t, json.Unmarshal(b, &schema))
 	same(t, "causes of the schema", fmt.Sprint(schema.Defs.Cause.Enum), fmt.Sprint(cmd.Causes()))
 
-	closed := closedPort(t)
 	login := " -X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=PLAIN -X sasl.username=alice -X sasl.password=$PW"
 	active := func(w *world) { _, err := w.b.Join("billing", true, "orders"); must(w.t, err) }
 	cases := []struct {
@@ -109,7 +108,7 @@ func TestCauses(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%s %d %s", c.cause, c.code, c.line), func(t *testing.T) {
 			t.Parallel()
-			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world}, closed)
+			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world})
 			doc := w.run(append(args, "-o", "json")...).exits(c.code).failure()
 			if doc.Cause != c.cause {
 				t.Errorf("cause = %q, want %q: %s", doc.Cause, c.cause, doc.Error)
@@ -127,14 +126,13 @@ func TestCauses(t *testing.T) {
 // Whatever ends a command, its error names a cause of the list.
 func TestEveryErrorHasACause(t *testing.T) {
 	t.Parallel()
-	closed := closedPort(t)
 	for _, o := range outcomes() {
 		if command, _, _ := strings.Cut(o.line, " "); o.code == 0 || slices.Contains([]string{"version", "completion", "help", "replay"}, command) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%d %s", o.code, o.line), func(t *testing.T) {
 			t.Parallel()
-			w, args := outcomeWorld(t, o, closed)
+			w, args := outcomeWorld(t, o)
 			doc := w.run(append(args, "-o", "json")...).exits(o.code).failure()
 			_, codes := documentedCauses(t)
 			if !slices.Contains(strings.Split(codes[doc.Cause], ", "), fmt.Sprint(o.code)) {

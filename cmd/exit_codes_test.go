@@ -3,7 +3,6 @@ package cmd_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -227,7 +226,7 @@ func outcomes() []outcome {
 }
 
 // args fills in what a line stands for.
-func (o outcome) args(w *world, closed string) []string {
+func (o outcome) args(w *world) []string {
 	documents := map[string]func() string{
 		"BACKUP": func() string { return w.backupFile(row(1, "650", "600")) },
 		"MOVED":  func() string { return w.backupFile(row(1, "650", "601")) },
@@ -238,7 +237,7 @@ func (o outcome) args(w *world, closed string) []string {
 		"PLAN": func() string {
 			return w.document(w.run("reset", "-g", "billing", "-t", "orders:1", "--to-latest", "--dry-run", "-o", "json").out)
 		},
-		"CLOSED":    func() string { return closed },
+		"CLOSED":    func() string { return nowhere },
 		"STORE":     func() string { return w.store },
 		"FILE":      func() string { return w.document("x") },
 		"NEW":       func() string { return filepath.Join(w.t.TempDir(), "new.json") },
@@ -255,14 +254,14 @@ func (o outcome) args(w *world, closed string) []string {
 	return args
 }
 
-func outcomeWorld(t *testing.T, o outcome, closed string) (*world, []string) {
+func outcomeWorld(t *testing.T, o outcome) (*world, []string) {
 	t.Helper()
 	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
 	w.commit("billing", "orders", 100, 600, 1000).commit("other", "orders", 600)
 	if before, after, planned := strings.Cut(o.line, "PLAN"); planned { // made before what happens
-		o.line = before + (outcome{line: "PLAN"}).args(w, "")[0] + after
+		o.line = before + (outcome{line: "PLAN"}).args(w)[0] + after
 	}
-	args := o.args(w, closed)
+	args := o.args(w)
 	if o.world != nil {
 		o.world(w)
 	}
@@ -317,7 +316,6 @@ func TestExitCodes(t *testing.T) {
 			}
 		}
 	}
-	closed := closedPort(t)
 	for _, o := range outcomes() {
 		command, _, _ := strings.Cut(o.line, " ")
 		for _, format := range []string{"", "json", "yaml"} {
@@ -329,7 +327,7 @@ func TestExitCodes(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%d %s %s", o.code, o.line, format), func(t *testing.T) {
 				t.Parallel()
-				w, args := outcomeWorld(t, o, closed)
+				w, args := outcomeWorld(t, o)
 				if format != "" {
 					args = append(args, "-o", format)
 				}
@@ -361,7 +359,6 @@ func TestExitCodes(t *testing.T) {
 // The same through a process of its own, whose exit status is what scripts see.
 func TestExitStatus(t *testing.T) {
 	t.Parallel()
-	closed := closedPort(t)
 	seen := map[string]bool{}
 	for _, o := range outcomes() {
 		command, _, _ := strings.Cut(o.line, " ")
@@ -372,19 +369,10 @@ func TestExitStatus(t *testing.T) {
 		seen[key] = true
 		t.Run(fmt.Sprintf("%d %s", o.code, o.line), func(t *testing.T) {
 			t.Parallel()
-			w, args := outcomeWorld(t, o, closed)
+			w, args := outcomeWorld(t, o)
 			w.process(0, "", args...).exits(o.code)
 		})
 	}
-}
-
-// closedPort is an address at which nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func schemaOf(args []string) string {

@@ -90,7 +90,7 @@ func TestMissingRight(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %s", c.line, c.right), func(t *testing.T) {
 			t.Parallel()
-			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world}, "")
+			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world})
 			r := w.run(args...).exits(c.code)
 			r.says("not allowed: ", "hint: kafka-acls --bootstrap-server "+w.b.Bootstrap()+" --add --allow-principal User:NAME "+c.right)
 		})

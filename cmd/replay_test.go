@@ -618,7 +618,7 @@ func TestReplayTroubles(t *testing.T) {
 	w.run(w.replay()...).exits(5).says("orders 1: unknown: ", "nothing was read")
 	same(t, "the rest", strings.Count(w.run(w.replay("--partial", "-o", "raw")...).exits(3).says("left out: orders 1: unknown").out, "\n"), 8)
 	w.run(w.replay("-t", "orders:0")...).exits(0)
-	w.run(w.replay("-t", "orders:0", "-b", closedPort(t))...).exits(5) // CON
+	w.run(w.replay("-t", "orders:0", "-b", nowhere)...).exits(5) // CON
 	w.run(w.replay("-t", "orders:0", "--expect-cluster", "another")...).exits(4)
 
 	// a checksum that does not match stops it, with the offset
@@ -662,7 +662,7 @@ func TestReplayStores(t *testing.T) {
 	first("spark:"+ck, 2, "--save", "--execute", "--", "cat").says("only read; nothing was written")
 
 	first(filepath.Join(t.TempDir(), "nowhere"), 1).says("there is no such folder") // STO-3: a wrong path is no first run
-	first("redis://"+nowhere(t)+"/0", 5, "--timeout", "1s").says("did not answer", "nothing was read")
+	first("redis://"+nowhere+"/0", 5, "--timeout", "1s").says("did not answer", "nothing was read")
 
 	// STO-16: one bad entry does not hide the others, and is not passed over unasked
 	w.save("billing", "orders", 8, 9).put("billing", "payments", "0 1x\n")
