@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"regexp"
 	"slices"
@@ -64,7 +62,7 @@ func TestCauses(t *testing.T) {
 		{"authentication", 5, "clamp -g billing --execute" + login, func(w *world) { w.vars["PW"] = "wrong" }},
 		{"tls", 5, "describe -g billing -X security.protocol=SSL", nil},
 		{"tls", 5, "reset -g billing -t orders --to-latest --execute -X security.protocol=SSL", nil},
-		{"address", 5, "describe -g billing -b " + webServer(t), nil},
+		{"address", 5, "describe -g billing -b " + answering(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), nil},
 		{"unsupported", 4, "history -g billing", func(w *world) { w.hide("__consumer_offsets", 0) }},
 		{"authorization", 3, "describe -g billing", func(w *world) { w.b.DenyGroup("billing") }},
 		{"authorization", 3, "describe -g billing", func(w *world) { w.b.DenyTopic("orders") }},
@@ -140,24 +138,4 @@ func TestEveryErrorHasACause(t *testing.T) {
 			}
 		})
 	}
-}
-
-// webServer is the address of what is no Kafka broker.
-func webServer(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Read(make([]byte, 1024))
-			_, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
-			c.Close()
-		}
-	}()
-	return l.Addr().String()
 }

@@ -346,20 +346,20 @@ func (r result) exits(code int) result {
 // prints checks that stdout has each of the texts.
 func (r result) prints(texts ...string) result {
 	r.t.Helper()
-	for _, s := range texts {
-		if !strings.Contains(r.out, s) {
-			r.t.Errorf("stdout lacks %q\n%v", s, r)
-		}
-	}
-	return r
+	return r.holds("stdout", r.out, texts)
 }
 
 // says checks that stderr has each of the texts.
 func (r result) says(texts ...string) result {
 	r.t.Helper()
+	return r.holds("stderr", r.err, texts)
+}
+
+func (r result) holds(stream, all string, texts []string) result {
+	r.t.Helper()
 	for _, s := range texts {
-		if !strings.Contains(r.err, s) {
-			r.t.Errorf("stderr lacks %q\n%v", s, r)
+		if !strings.Contains(all, s) {
+			r.t.Errorf("%s lacks %q\n%v", stream, s, r)
 		}
 	}
 	return r

@@ -11,91 +11,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
 	"gtoffset/offsetfile/exchange"
+	"gtoffset/scripts/schemas"
 )
 
 const docs = "../../docs"
 
-// schemas compiles the JSON Schemas of docs/schema by the name that a document gives, once as they are, for readers, and once so
-// that no field may be in a document which is not in its schema.
-func schemas(t *testing.T) (open, strict map[string]*jsonschema.Schema) {
+// load compiles the JSON Schemas of docs/schema: once as they are, for readers, and once so that no field may be in a document which is
+// not in its schema.
+func load(t *testing.T) (open, strict schemas.Set) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(docs, "schema", "*.json"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no schemas: %v", err)
-	}
-	open, strict = map[string]*jsonschema.Schema{}, map[string]*jsonschema.Schema{}
-	for _, path := range paths {
-		for _, into := range []map[string]*jsonschema.Schema{open, strict} {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			if len(open) > len(strict) {
-				shut(doc)
-			}
-			c := jsonschema.NewCompiler()
-			c.AssertFormat()
-			c.AssertContent()
-			if err := c.AddResource(path, doc); err != nil {
-				t.Fatal(err)
-			}
-			s, err := c.Compile(path)
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			into[s.Title] = s
+	var sets [2]schemas.Set
+	for i := range sets {
+		var err error
+		if sets[i], err = schemas.Load(filepath.Join(docs, "schema"), i == 1); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return open, strict
-}
-
-// shut takes no other fields than are named, outside of conditions.
-func shut(schema any) {
-	switch s := schema.(type) {
-	case map[string]any:
-		if _, object := s["properties"]; object {
-			s["additionalProperties"] = false
-		}
-		for name, below := range s {
-			if name != "if" && name != "then" {
-				shut(below)
-			}
-		}
-	case []any:
-		for _, below := range s {
-			shut(below)
-		}
-	}
-}
-
-// check holds a document against the schema that it names.
-func check(t *testing.T, all map[string]*jsonschema.Schema, where string, document []byte) {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
-	if err != nil {
-		t.Fatalf("%s: %v", where, err)
-	}
-	name, _ := doc.(map[string]any)["schema"].(string)
-	s, there := all[name]
-	if !there {
-		t.Fatalf("%s: no schema %q", where, name)
-	}
-	if err := s.Validate(doc); err != nil {
-		t.Errorf("%s: %v", where, err)
-	}
+	return sets[0], sets[1]
 }
 
 // Every document that the tests of this package and of package output know is as its schema says, and has no other fields.
 func TestDocumentsFitTheirSchemas(t *testing.T) {
-	_, strict := schemas(t)
+	_, strict := load(t)
 	seen := map[string]bool{}
 	for _, glob := range []string{"testdata/*.json", "testdata/*.yaml", "../../output/testdata/*.json", "../../output/testdata/*.yaml"} {
 		paths, err := filepath.Glob(glob)
@@ -119,7 +59,9 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 			if !bytes.Contains(b, []byte(`"schema":"gtoffset.`)) {
 				continue
 			}
-			check(t, strict, path, b)
+			if err := strict.Check(b); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
 			for name := range strict {
 				if bytes.Contains(b, []byte(`"schema":"`+name+`"`)) {
 					seen[name] = true
@@ -137,7 +79,7 @@ func TestDocumentsFitTheirSchemas(t *testing.T) {
 // What Read refuses in a document of ours, its schema refuses too, as far as a schema can say it; and what a later version adds is
 // taken by both.
 func TestSchemasRefuse(t *testing.T) {
-	open, strict := schemas(t)
+	open, strict := load(t)
 	whole := write(t, backup(), exchange.JSON)
 	plan := write(t, exchange.PlanOf(aPlan()), exchange.JSON)
 	for _, c := range []struct{ name, in, old, new string }{
@@ -158,11 +100,7 @@ func TestSchemasRefuse(t *testing.T) {
 		if text == c.in {
 			t.Fatalf("%q is not in %s", c.old, c.in)
 		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if open[doc.(map[string]any)["schema"].(string)].Validate(doc) == nil {
+		if open.Check([]byte(text)) == nil {
 			t.Errorf("%s: the schema takes it", c.name)
 		}
 		if _, err := exchange.Read([]byte(text), exchange.Options{}); err == nil {
@@ -170,9 +108,10 @@ func TestSchemasRefuse(t *testing.T) {
 		}
 	}
 	later := strings.Replace(whole, `"kind"`, `"later":1,"kind"`, 1)
-	check(t, open, "a field of a later version", []byte(later))
-	doc, _ := jsonschema.UnmarshalJSON(strings.NewReader(later))
-	if strict["gtoffset.offsets/1"].Validate(doc) == nil {
+	if err := open.Check([]byte(later)); err != nil {
+		t.Errorf("a field of a later version: %v", err)
+	}
+	if strict.Check([]byte(later)) == nil {
 		t.Error("the strict schema takes any field")
 	}
 }
