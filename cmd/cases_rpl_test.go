@@ -49,7 +49,7 @@ type summaryDoc struct {
 	Saves                   bool
 	Batches, Records, Bytes int64
 	Exit                    int
-	Why                     *string
+	Cause, Why              *string
 	Partitions              []struct {
 		Topic                  string
 		Partition              int32

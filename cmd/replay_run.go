@@ -545,7 +545,7 @@ func (r *replay) view(err error) output.Replay {
 		v.Sink, v.Target = "topic", r.o.toTopic
 	}
 	if j := r.g.judge(r.g.soft, err); err != nil {
-		v.Exit, v.Why = j.code(), list(j.texts, 3)
+		v.Exit, v.Cause, v.Why = j.code(), string(j.causes[0]), list(j.texts, 3)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

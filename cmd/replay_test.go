@@ -487,7 +487,7 @@ func TestReplaySummary(t *testing.T) {
 	same(t, "partitions", words(s.Partitions[0].From, s.Partitions[0].Until, s.Partitions[0].To, s.Partitions[0].Saved, s.Partitions[1].Records, s.Partitions[1].Done), "2 10 10 null 0 true")
 	w.run(w.saving("exit 9", "--summary", path)...).exits(1)
 	s = read()
-	same(t, "command", words(s.Sink, s.Target, s.Saves, s.Records, s.Batches, s.Exit, s.Partitions[0].To, s.Partitions[0].Done), "command sh true 0 0 1 2 false")
+	same(t, "command", words(s.Sink, s.Target, s.Saves, s.Records, s.Batches, s.Exit, deref(s.Cause), s.Partitions[0].To, s.Partitions[0].Done), "command sh true 0 0 1 failed 2 false")
 	if !strings.Contains(deref(s.Why), "batch 1 was not accepted") {
 		t.Errorf("why = %s", deref(s.Why))
 	}

@@ -38,6 +38,7 @@ func (g *global) misspelled(wanted []string) string {
 		}
 	}
 	slices.Sort(names)
+	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return g.env.Getenv(name) != "" })
 	for _, name := range names {
 		if near := nearest(name, wanted); near != "" {
 			return fmt.Sprintf("%s is set, and gtoffset reads no variable of that name: did you mean %s?", name, near)

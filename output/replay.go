@@ -26,6 +26,7 @@ type Replay struct {
 	Saved   int64 // of them
 	Rows    []ReplayRow
 	Exit    int    // code with which the program ends
+	Cause   string // why in one word, as of an Error; "" if there is no error
 	Why     string // the error, "" if there is none
 	DryRun  bool   // nothing was read: it is what would be
 }
@@ -172,6 +173,7 @@ func (v Replay) json(b *bytes.Buffer) error {
 	e.int("records", records)
 	e.int("bytes", size)
 	e.int("exit", int64(v.Exit))
+	e.text("cause", v.Cause)
 	e.text("why", v.Why)
 	e.list("partitions")
 	for _, r := range v.Rows {

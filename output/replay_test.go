@@ -17,7 +17,7 @@ func sampleReplay() Replay {
 	}
 	v := Replay{
 		Origin: origin(), Group: "billing", Saves: true, Sink: "command", Target: "./load-batch", Started: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC),
-		Took: 3200 * time.Millisecond, Batches: 3, Saved: 3, Exit: 3, Why: "batch 4 was not accepted",
+		Took: 3200 * time.Millisecond, Batches: 3, Saved: 3, Exit: 3, Cause: "incomplete", Why: "batch 4 was not accepted",
 		Rows: []ReplayRow{row(0, 500, 2000, 2000, 2000, 1380, 1_200_000), row(1, 950, 2000, 1360, 1360, 410, 41_000)},
 	}
 	v.Rows[0].Expired, v.Rows[0].Reason = 380, "380 expired (120 to 499), left out by choice"
