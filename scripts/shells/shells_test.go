@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/scripts/needs"
 )
 
 // whole are lines of which one Tab makes another.
@@ -28,7 +29,13 @@ var whole = []struct{ typed, want string }{
 	{"gtoffset completion fi", "gtoffset completion fish"},
 	{"gtoffset help exi", "gtoffset help exit-codes"},
 	{"gtoffset import /dev/nul", "gtoffset import /dev/null"},
+	{`gtoffset describe -g "bil"'ling' -t pai`, `gtoffset describe -g "bil"'ling' -t pairs`},
+	{`gtoffset describe -g bil\ling -t pai`, `gtoffset describe -g bil\ling -t pairs`},
+	{"gtoffset describe -b $GTOFFSET_BOOTSTRAP_SERVER -g bil", "gtoffset describe -b $GTOFFSET_BOOTSTRAP_SERVER -g billing"},
 }
+
+// evil are words that a shell would run, and that completion may not.
+var evil = []string{"$(touch ran)", `"$(touch ran)"`, "`touch ran`", `"x` + "`touch ran`" + `"`, "${none:=$(touch ran)}", "$((a[$(touch ran)]))"}
 
 // listed are lines of which one Tab shows what there is, with words beside it.
 var listed = []struct{ typed, word, words string }{
@@ -65,18 +72,23 @@ func TestCompletion(t *testing.T) {
 			s.installed(t)
 			b := cluster(t)
 			completes(s.open(t, dir, b.Bootstrap()), b)
+			runsNothing(t, dir)
 		})
 	}
 	t.Run("fish", func(t *testing.T) {
 		t.Parallel()
 		b := cluster(t)
 		completes(newFish(t, dir, b.Bootstrap()), b)
+		runsNothing(t, dir)
 	})
 }
 
 func completes(c completer, b *kafkatest.Broker) {
 	for _, l := range whole {
 		c.becomes(l.typed, l.want)
+	}
+	for _, word := range evil {
+		c.becomes("gtoffset describe -g "+word+" -o wi", "gtoffset describe -g "+word+" -o wide")
 	}
 	for _, l := range listed {
 		c.lists(l.typed, l.word, l.words)
@@ -89,6 +101,45 @@ func completes(c completer, b *kafkatest.Broker) {
 	c.stays("gtoffset describe -g bil") // ends although nobody answers
 	b.Thaw(0)
 	c.becomes("gtoffset describe -g bil", "gtoffset describe -g billing")
+}
+
+// runsNothing holds that no word of evil was run.
+func runsNothing(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, "work", "ran")); !os.IsNotExist(err) {
+		t.Errorf("a Tab ran what stood on the line: %v", err)
+	}
+}
+
+// Words are taken as the shell takes them, but for what it would run.
+func TestWords(t *testing.T) {
+	dir := folder(t)
+	program := filepath.Join(dir, "gtoffset")
+	if said, err := exec.Command("go", "build", "-o", program, "gtoffset").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, said)
+	}
+	for _, shell := range [][]string{{"bash", "--norc", "--noprofile"}, {"zsh", "-f"}} {
+		needs.Programs(t, shell[0])
+		for line, want := range map[string]string{
+			`a  "b c" d\ e 'f  $g' ''`:                                "a|b c|d e|f  $g|",
+			`"a\"b" "\$c" "\d" \"`:                                    `a"b|$c|\d|"`,
+			`$A x$A. ${A}y "$A" '$A'`:                                 "one two|xone two.|one twoy|one two|$A",
+			`$nobody_has "$"{ $ ${A`:                                  "|${|$|${A",
+			`~ ~/x a~ "~" ~root`:                                      dir + "|" + dir + "/x|a~|~|~root",
+			`$(touch ran) "` + "`x`" + `" ${A:=$(touch ran)} a>ran;b`: "$(touch|ran)|`x`|${A:=$(touch|ran)}|a>ran;b",
+			`$'a\'b\nc' "open`:                                        "a'b\nc|open",
+			``:                                                        "",
+		} {
+			c := exec.CommandContext(t.Context(), shell[0], append(shell[1:], "-c", `compdef() { :; }; . <(gtoffset completion "$1"); __gtoffset_words "$2"; IFS="|"; printf "%s" "${typed[*]}"`, shell[0], shell[0], line)...)
+			c.Dir, c.Env = dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "HOME="+dir, "A=one two", "LC_ALL=C.UTF-8")
+			if said, err := c.CombinedOutput(); err != nil || string(said) != want {
+				t.Errorf("%s takes %s as %q, want %q: %v", shell[0], line, said, want, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); !os.IsNotExist(err) {
+		t.Errorf("it ran what stood on the line: %v", err)
+	}
 }
 
 // cluster has two groups, and a topic that is in neither.
