@@ -112,7 +112,7 @@ func TestStoreAway(t *testing.T) {
 		"redis://" + nowhere + "/0", "zookeeper://" + nowhere, "mysql://u@" + nowhere + "/db", "hbase://" + nowhere + "/t", "webhdfs://" + nowhere + "/x", "spark:webhdfs://" + nowhere + "/x",
 	} {
 		t.Run(strings.SplitN(url, "/", 2)[0], func(t *testing.T) {
-			r := w.run("describe", "-g", "billing", "-s", url, "--timeout", "1s").exits(5).prints("low").says("store "+url+" did not answer (tried ", "refused")
+			r := w.run("describe", "-g", "billing", "-s", url, "--timeout", "2s").exits(5).prints("low").says("store "+url+" did not answer (tried ", "refused")
 			if strings.Count(r.err, "did not answer") != 1 {
 				t.Errorf("want it said once\n%v", r)
 			}
