@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -270,23 +271,17 @@ func (p *past) doubts() error {
 // undo is the command that brings back what stood before the last move that somebody may regret, or why that is not possible and what is;
 // "" if there was none, or if the topics are gone.
 func (p *past) undo(interrupt context.Context, g *global) string {
-	var topics []string
-	for _, e := range p.Undo() {
-		topics = append(topics, e.Key.Topic)
-	}
-	if len(topics) == 0 {
+	unknown := func(offsets.Key) offsets.Range { return offsets.Range{} } // nothing speaks against it
+	if len(p.Undo(unknown)) == 0 {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(interrupt, time.Duration(g.timeout))
 	defer cancel()
-	slices.Sort(topics)
-	known, err := g.session.cluster.Ranges(ctx, slices.Compact(topics), false)
-	way := p.Return(func(k offsets.Key) offsets.Range {
-		if err != nil {
-			return offsets.Range{} // it does not say: nothing speaks against it
-		}
-		return known.Range(k)
-	})
+	now := unknown
+	if known, err := g.session.cluster.Ranges(ctx, slices.Sorted(maps.Keys(p.Topics)), false); err == nil {
+		now = known.Range
+	}
+	way := p.Return(now)
 	line := func(selections []offsets.Selection, target ...string) string {
 		words := []string{"reset", "-g", p.group.ID}
 		for _, s := range selections {
@@ -300,11 +295,14 @@ func (p *past) undo(interrupt context.Context, g *global) string {
 	}
 	before := offsets.Clock(way.Before)
 	at := []string{"--to-commit-at", way.Before.Add(-time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
-	var other []string
-	for _, s := range way.Other {
-		other = append(other, quote(s.String()))
+	named := func(selections []offsets.Selection) string {
+		var all []string
+		for _, s := range selections {
+			all = append(all, quote(s.String()))
+		}
+		return list(all, 3)
 	}
-	stay := list(other, 3)
+	stay, fresh := named(way.Other), named(way.Fresh)
 	switch {
 	case len(way.Back) == 0 && stay == "":
 		return ""
@@ -314,7 +312,10 @@ func (p *past) undo(interrupt context.Context, g *global) string {
 		before, at = before+", as far as it has not expired since", append(at, "--clamp")
 	}
 	if stay != "" {
-		stay += " cannot, as the topic was recreated or cut back since; "
+		stay += " cannot: the topic was recreated, or ends below what stood then; "
+	}
+	if fresh != "" {
+		stay += fresh + " had no commit before, and will keep the new one; "
 	}
 	return stay + "to return to before " + before + ": " + line(way.Back, at...)
 }

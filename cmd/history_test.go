@@ -120,9 +120,9 @@ func TestHistoryHintBringsBack(t *testing.T) {
 		t.Fatalf("no hint\n%v", r)
 	}
 	args := strings.Fields(strings.TrimSpace(line))
-	same(t, "the line", strings.Join(args, " "), "reset -g billing -t orders:0-1 --to-commit-at 2031-11-29T09:00:04.999Z")
-	r = w.run(append(args, "--execute")...).exits(0).prints("2 of 2 verified", "committed 2031-11-29 09:00:02.000Z, 2 s before; 1 ms after, it became 0")
-	same(t, "committed", w.committed("billing", "orders"), "0=500 1=500 2=900")
+	same(t, "the line", strings.Join(args, " "), "reset -g billing -t orders --to-commit-at 2031-11-29T09:00:04.999Z")
+	r = w.run(append(args, "--execute")...).exits(0).prints("3 of 3 verified", "committed 2031-11-29 09:00:02.000Z, 2 s before; 1 ms after, it became 0")
+	same(t, "committed", w.committed("billing", "orders"), "0=500 1=500 2=500")
 	w.run(r.undo()...).exits(0)
 	same(t, "after undo", w.committed("billing", "orders"), "0=0 1=0 2=900")
 
@@ -131,7 +131,7 @@ func TestHistoryHintBringsBack(t *testing.T) {
 	for _, e := range doc.Events {
 		got += words(e.What, e.Partition, e.From, e.To) + "; "
 	}
-	same(t, "and this is history, too", got, "forward 0 0 500; forward 1 0 500; back 0 500 0; back 1 500 0; ")
+	same(t, "and this is history, too", got, "back 2 900 500; forward 0 0 500; forward 1 0 500; back 0 500 0; back 1 500 0; forward 2 500 900; ")
 }
 
 func TestResetToCommitAt(t *testing.T) {

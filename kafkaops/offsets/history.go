@@ -105,9 +105,10 @@ type HistoryEvent struct {
 	Whole bool          // Deleted: all of the group went with it
 	Idle  time.Duration // Deleted: for how long there had been no members, and in a group without any, no commits; None if not known
 
-	Commits int       // that the event sums up: 1, or more for a run forward in a group that never has members
-	Ended   time.Time // of a run, the last commit
-	Largest int64     // of a run, the largest step; 0 outside of one
+	Commits   int       // that the event sums up: 1, or more for a run forward in a group that never has members
+	Ended     time.Time // of a run, the last commit
+	Largest   int64     // of a run, the largest step; 0 outside of one
+	LargestAt time.Time // when that was
 
 	Request int64 // the same for commits of one request: its time in milliseconds
 }

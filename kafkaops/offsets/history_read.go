@@ -60,6 +60,7 @@ type place struct {
 	at     int64    // when it took effect
 	record int64    // its offset in the log
 	run    run
+	back   int64 // where it stood before it went back the last time; None once it has returned there
 	was    Was
 	later  bool // something younger than HistoryPolicy.At was seen
 }
@@ -71,18 +72,23 @@ type run struct {
 	commits   int
 	to, ended int64
 	largest   int64
+	at        int64 // when the largest was
 }
 
 func (r *run) step(to, by, at int64) {
 	r.commits++
-	r.to, r.ended, r.largest = to, at, max(r.largest, by)
+	r.to, r.ended = to, at
+	if by > r.largest {
+		r.largest, r.at = by, at
+	}
 }
 
 // endRun gives the event of a partition's run what it sums up.
 func (h *Historian) endRun(c *place) {
 	if r := c.run; r.event != None && r.commits > 1 {
 		e := &h.out.Events[r.event]
-		e.To, e.Ended, e.Largest, e.Commits = r.to, time.UnixMilli(r.ended), r.largest, r.commits
+		e.To, e.Ended, e.Commits = r.to, time.UnixMilli(r.ended), r.commits
+		e.Largest, e.LargestAt = r.largest, time.UnixMilli(r.at)
 	}
 	c.run.event = None
 }
@@ -222,7 +228,7 @@ func (h *Historian) place(k Key, at int64, whole bool) *place {
 	c := h.last.next
 	if c == nil || c.key != k {
 		if c = h.places[k]; c == nil {
-			c = &place{key: k, asked: h.policy.Takes(k), run: run{event: None}, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
+			c = &place{key: k, asked: h.policy.Takes(k), run: run{event: None}, back: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
 			if whole {
 				c.was.State = WasNever
 			}
@@ -303,13 +309,20 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		}
 		return
 	}
-	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m)
+	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
+	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m) && !returns
 	if runs && c.run.event != None && h.within(at) {
 		c.run.step(p.Value.Offset, m.step, at)
 		h.out.Shown++
 		return
 	}
 	h.endRun(c)
+	switch {
+	case m.what == WentBack:
+		c.back = c.value.Offset
+	case returns:
+		c.back = None
+	}
 	e := p.event(at)
 	e.What, e.By = m.what, m.by
 	c.stands(&e)

@@ -38,7 +38,7 @@ func (e *HistoryEvent) Author(retention time.Duration) string {
 		text = "unknown: who was in the group then is no longer recorded"
 	}
 	if e.Commits > 1 {
-		text += fmt.Sprintf("; %s until %s, the largest step %s", Plural(e.Commits, "commit"), Clock(e.Ended), Thousands(e.Largest))
+		text += fmt.Sprintf("; %s until %s, the largest step %s at %s", Plural(e.Commits, "commit"), Clock(e.Ended), Thousands(e.Largest), Clock(e.LargestAt))
 	}
 	if e.What == FirstKnown && e.By != AuthorUnknown {
 		text += "; what was before is no longer recorded"
@@ -135,34 +135,47 @@ func (h History) Name(ids map[int64]string) {
 	}
 }
 
-// Undo is the last move that somebody may regret, an event for each partition that it moved: by anybody but a member, back, forward or
-// away, or else the last one back by a member. In a group that never had members forward is its job's own way. What was put right since
-// then, exactly, is none, and neither is what put it right. There are no events if nothing of that kind happened.
-func (h History) Undo() []*HistoryEvent {
+// Undo is the last move that somebody may regret, an event for each partition that its request moved back, forward or away: by anybody
+// but a member, or else the last one back by a member. In a group that never had members forward is its job's own way. What was put right
+// since then is none, and neither is what put it right. now tells what the cluster has: what brought an offset back into range is none
+// either. There are no events if nothing of that kind happened.
+func (h History) Undo(now func(Key) Range) []*HistoryEvent {
 	right := h.putRight()
-	regretted := func(e *HistoryEvent) bool {
-		return e.From != None && h.Now[e.Key] != e.From && !right[e]
+	moved := func(e *HistoryEvent) bool {
+		return (e.What == WentBack || e.What == WentForward || e.What == Deleted) && e.From != None && h.Now[e.Key] != e.From && !right[e]
 	}
 	wishes := []func(*HistoryEvent) bool{
 		func(e *HistoryEvent) bool {
-			return regretted(e) && (e.What == WentBack && e.By != AMember || e.What == Deleted || e.What == WentForward && e.By == NotAMember && h.Joined)
+			return e.What == WentBack && e.By != AMember || e.What == Deleted || e.What == WentForward && e.By == NotAMember && h.Joined
 		},
-		func(e *HistoryEvent) bool { return regretted(e) && e.What == WentBack },
+		func(e *HistoryEvent) bool { return e.What == WentBack },
 	}
 	for _, wish := range wishes {
 		for i := len(h.Events) - 1; i >= 0; i-- {
-			e := &h.Events[i]
-			if !wish(e) {
-				continue
+			if e := &h.Events[i]; moved(e) && wish(e) && !h.repaired(e, now(e.Key)) {
+				return h.with(e, moved)
 			}
-			lost := func(o *HistoryEvent) bool { return wish(o) && o.What != WentForward }
-			if moved := h.with(e, lost); len(moved) > 0 { // of one request that moved some back and some forward, those back
-				return moved
-			}
-			return h.with(e, wish)
 		}
 	}
 	return nil
+}
+
+// repaired reports whether a move brought an offset back into range, or is no different from that by now.
+func (h History) repaired(e *HistoryEvent, now Range) bool {
+	switch {
+	case !now.Known(), e.otherTopic(now):
+		return false
+	case e.From > now.End:
+		return e.What == WentBack
+	case e.From < now.Earliest:
+		return h.Now[e.Key] != None && h.Now[e.Key] <= now.Earliest
+	}
+	return false
+}
+
+// otherTopic reports whether what stood before the event was committed for another topic of the name.
+func (e *HistoryEvent) otherTopic(now Range) bool {
+	return e.FromID != "" && now.TopicID != "" && e.FromID != now.TopicID
 }
 
 // Return is what there is of a way back to before a move. A partition that is no longer there is in none of the lists.
@@ -171,48 +184,75 @@ type Return struct {
 	Back    []Selection // can go back
 	Expired bool        // some of these only to earliest: what stood there has expired since
 	Other   []Selection // stay: their topic was made anew since, or cut back, and the number of then means nothing in it
+	Fresh   []Selection // stay: the same request committed for them, too, and before that nothing was committed
 }
 
 // Return holds what stood before the last move that somebody may regret against what the cluster has now.
 func (h History) Return(now func(Key) Range) Return {
 	var r Return
-	var back, other []Key
-	for _, e := range h.Undo() {
+	var back, other, fresh []Key
+	moved := h.Undo(now)
+	for _, e := range moved {
 		r.Before = e.Time
 		switch at := now(e.Key); {
 		case at.Gone():
-		case e.FromID != "" && at.TopicID != "" && e.FromID != at.TopicID, at.Known() && e.From > at.End:
+		case e.otherTopic(at), at.Known() && e.From > at.End:
 			other = append(other, e.Key)
 		default:
 			back = append(back, e.Key)
 			r.Expired = r.Expired || at.Known() && e.From < at.Earliest
 		}
 	}
-	r.Back, r.Other = h.selections(back), h.selections(other)
+	if len(moved) > 0 {
+		for _, e := range h.with(moved[0], func(e *HistoryEvent) bool { return e.What == NewCommit && h.Now[e.Key] == e.To }) {
+			fresh = append(fresh, e.Key)
+		}
+	}
+	r.Back, r.Other, r.Fresh = h.selections(back), h.selections(other), h.selections(fresh)
 	return r
 }
 
-// putRight finds the moves that a later one of the same partition turned round exactly, and those later ones.
+// putRight finds the moves that a later one turned round, and those later ones: each partition that its request moved went back to
+// where it stood before one of the earlier ones. A request that does so for some only, by chance, puts nothing right, and a run of steps
+// is a job's work.
 func (h History) putRight() map[*HistoryEvent]bool {
 	right := map[*HistoryEvent]bool{}
 	open := map[Key][]*HistoryEvent{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		if e.What != WentBack && e.What != WentForward {
-			continue
+	turned := func(e *HistoryEvent) int {
+		return slices.IndexFunc(open[e.Key], func(o *HistoryEvent) bool { return o.From == e.To && o.What != e.What })
+	}
+	for from := 0; from < len(h.Events); {
+		moves, next := h.request(from)
+		all := !slices.ContainsFunc(moves, func(e *HistoryEvent) bool { return turned(e) < 0 })
+		for _, e := range moves {
+			of := open[e.Key]
+			switch i := turned(e); {
+			case all:
+				right[e] = true
+				for _, o := range of[i:] {
+					right[o] = true
+				}
+				open[e.Key] = of[:i]
+			case e.Commits == 1:
+				open[e.Key] = append(of, e)
+			}
 		}
-		of := open[e.Key]
-		if n := len(of); n > 0 && of[n-1].From == e.To && of[n-1].To == e.From {
-			right[e], right[of[n-1]] = true, true
-			open[e.Key] = of[:n-1]
-			continue
-		}
-		open[e.Key] = append(of, e)
+		from = next
 	}
 	return right
 }
 
-// with finds what one request moved in the same way.
+// request finds what the request of an event moved back and forward, and the event behind it.
+func (h History) request(from int) (moves []*HistoryEvent, next int) {
+	for next = from; next < len(h.Events) && h.Events[next].Request == h.Events[from].Request; next++ {
+		if e := &h.Events[next]; e.What == WentBack || e.What == WentForward {
+			moves = append(moves, e)
+		}
+	}
+	return moves, next
+}
+
+// with finds what one request did, as far as it is wished.
 func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []*HistoryEvent {
 	var all []*HistoryEvent
 	for i := range h.Events {

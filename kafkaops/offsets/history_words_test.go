@@ -35,9 +35,9 @@ func TestHistoryAuthor(t *testing.T) {
 		{event(func(e *HistoryEvent) { e.What = FirstKnown }), 0, "not a member: a tool, or a consumer with assigned partitions; what was before is no longer recorded"},
 		{
 			event(func(e *HistoryEvent) {
-				e.What, e.Commits, e.Ended, e.Largest = WentForward, 1895, time.Unix(0, 0), 1200
+				e.What, e.Commits, e.Ended, e.Largest, e.LargestAt = WentForward, 1895, time.Unix(9, 0), 1200, time.Unix(7, 0)
 			}), 0,
-			"not a member: a tool, or a consumer with assigned partitions; 1,895 commits until 1970-01-01 00:00:00.000Z, the largest step 1,200",
+			"not a member: a tool, or a consumer with assigned partitions; 1,895 commits until 1970-01-01 00:00:09.000Z, the largest step 1,200 at 1970-01-01 00:00:07.000Z",
 		},
 		{event(func(e *HistoryEvent) {
 			e.What, e.By, e.Count, e.Members, e.Epoch = Membership, NoAuthor, 1, []Member{app}, 3
@@ -89,7 +89,12 @@ func TestUndo(t *testing.T) {
 		{"a tool's, even if a member's is younger", left(worked()).put(4, committed(0, 5)).put(5, classicMembers(3, "a")).put(6, committed(1, 4)), "4 [orders:0]"},
 		{"all partitions are the topic", left(worked()).put(4, committed(2, 1), committed(0, 1), committed(1, 1)), "4 [orders]"},
 		{"the last of several", left(worked()).put(4, committed(0, 5)).put(6, committed(1, 5), committed(2, 4)), "6 [orders:1-2]"},
-		{"only those that went back", left(worked()).put(4, committed(0, 5), committed(1, 900)), "4 [orders:0]"},
+		{"whatever its request moved, either way", left(worked()).put(4, committed(0, 5), committed(1, 900)), "4 [orders:0-1]"},
+		{"what it committed first stays", left(worked()).put(4, committed(0, 5), committed(3, 900)), "4 [orders:0] fresh [orders:3]"},
+		{"what was put right although members had gone on", left(worked()).put(4, committed(0, 5)).put(5, classicMembers(3, "a")).put(6, committed(0, 60)).put(7, classicMembers(4)).put(8, committed(0, 500)), "none"},
+		{"not put right if only by chance", new(tape).put(1, committed(0, 5), committed(1, 50)).put(2, committed(1, 90)).put(4, committed(0, 1), committed(1, 50)), "4 [orders]"},
+		{"a run of steps is work, not a move that was put right", new(tape).put(1, committed(0, 0)).put(2, committed(0, 5)).put(3, committed(0, 9)).put(4, committed(0, 0)), "4 [orders]"},
+		{"a repair is no step of the run behind it", new(tape).put(1, committed(0, 9)).put(4, committed(0, 0)).put(5, committed(0, 9)).put(6, committed(0, 70)).put(7, committed(0, 80)), "none"},
 		{"the last one, whichever way it went", left(worked()).put(4, committed(0, 5)).put(6, committed(0, 900)), "6 [orders:0]"},
 		{"a deletion after it", left(worked()).put(4, committed(0, 5)).put(6, removed(1)), "6 [orders:1]"},
 		{"not what was put right, nor what put it right", left(worked()).put(4, committed(0, 5)).put(6, committed(0, 500)), "none"},
@@ -106,6 +111,45 @@ func TestUndo(t *testing.T) {
 			got := "none"
 			if way := told(HistoryPolicy{Skip: None}, tt.log).Return(func(Key) Range { return Range{} }); len(way.Back) > 0 {
 				got = fmt.Sprint(way.Before.Unix(), " ", way.Back)
+				if len(way.Fresh) > 0 {
+					got += fmt.Sprint(" fresh ", way.Fresh)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What brought an offset back into range is no move that somebody regrets, and neither is one that nothing of then is left of; the one
+// before it may be.
+func TestUndoOfRepairs(t *testing.T) {
+	t.Parallel()
+	log := func() *tape {
+		return new(tape).put(1, classicMembers(1, "a")).put(2, committed(0, 500)).put(3, classicMembers(2))
+	}
+	at := func(earliest, end int64) Range { return Range{State: RangeKnown, Earliest: earliest, End: end} }
+	tests := []struct {
+		name string
+		log  *tape
+		now  Range
+		want string
+	}{
+		{"a high one", log().put(4, committed(0, 9000)).put(5, committed(0, 1000)), at(0, 1000), "4 [orders]"},
+		{"its own return is one", log().put(4, committed(0, 100)), at(0, 1000), "4 [orders]"},
+		{"a low one", log().put(4, committed(0, 700)), at(700, 1000), "none"},
+		{"one that has become low since", log().put(4, committed(0, 900)), at(700, 1000), "4 [orders] expired"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := "none"
+			if way := told(HistoryPolicy{Skip: None}, tt.log).Return(func(Key) Range { return tt.now }); len(way.Back)+len(way.Other) > 0 {
+				got = fmt.Sprint(way.Before.Unix(), " ", append(way.Back, way.Other...))
+				if way.Expired {
+					got += " expired"
+				}
 			}
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
