@@ -27,7 +27,7 @@ func (c *choice) String() string { return *c.at }
 func (c *choice) Type() string   { return strings.Join(c.words, "|") }
 func (c *choice) Set(s string) error {
 	*c.at = s
-	if s == "" { // noneEmpty tells of it
+	if s == "" { // sound tells of it
 		return nil
 	}
 	return among("--"+c.flag, s, c.words)

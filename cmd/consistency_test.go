@@ -30,6 +30,35 @@ var differs = map[string]map[string]string{
 	},
 }
 
+// Whatever looks like a number is read as one of ten digits: 0077, as a segment's name has it, is 77 and not 63.
+func TestNumbersAreDecimal(t *testing.T) {
+	numbers := 0
+	each(newRoot(&global{}), func(c *cobra.Command) {
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			switch f.Value.Type() {
+			case "int64":
+			case "int", "int32", "uint", "uint32", "uint64", "count":
+				t.Errorf("%s --%s is a %s: see number", c.Name(), f.Name, f.Value.Type())
+				return
+			default:
+				return
+			}
+			numbers++
+			if err := f.Value.Set("0077"); err != nil || f.Value.String() != "77" {
+				t.Errorf("%s --%s 0077: got %v, %v; want 77", c.Name(), f.Name, f.Value, err)
+			}
+			for _, no := range []string{"0x10", "1_0", "0b1", "1e3", "9223372036854775808", "", "-"} {
+				if f.Value.Set(no) == nil {
+					t.Errorf("%s --%s %s: got %v, want an error", c.Name(), f.Name, no, f.Value)
+				}
+			}
+		})
+	})
+	if numbers < 9 {
+		t.Errorf("got %d flags that take numbers", numbers)
+	}
+}
+
 // A flag means the same wherever it is: the same type, default and words.
 func TestFlagsMeanTheSame(t *testing.T) {
 	type use struct{ kind, fallback, alone, text string }

@@ -79,8 +79,8 @@ in it, so that the lag of a job that has read everything may stay at 1.`,
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.StringVar(&o.file, "output-file", "", "write to the file `PATH` instead of stdout; it is replaced as a whole")
 	f.BoolVar(&o.limits.check, "check", false, "exit 10 when anything is out of range, gone, recreated, unreadable, or missing from a named store")
-	f.Int64Var(&o.limits.maxLag, "max-lag", offsets.None, "exit 10 when the lag of a partition is above `N`")
-	f.Int64Var(&o.limits.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
+	numberVar(f, &o.limits.maxLag, "max-lag", offsets.None, "exit 10 when the lag of a partition is above `N`")
+	numberVar(f, &o.limits.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
 	f.Var(&o.limits.maxBehind, "max-behind", "exit 10 when the next record of a partition is older than `DURATION`")
 	f.Var(&o.limits.minExpires, "min-expires-in", "exit 10 when the next record of a partition may be gone within `DURATION`")
 	choose(f, &o.isolation, "isolation", "read_uncommitted", "`LEVEL`: with read_committed lag is to the last stable offset, else to the end", isolations()...)

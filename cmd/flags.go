@@ -1,23 +1,67 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
 
-// noneEmpty refuses a flag that was given without a value: "$UNSET" must not mean another cluster, another file, or the default. Only the
-// name of a group may be empty, as Kafka has known such a group.
-func noneEmpty(flags *pflag.FlagSet) error {
+// named are the flags that take names of Kafka's, or a path that a backup names.
+var named = []string{"group", "topic", "store"}
+
+// sound refuses a flag that was given without a value: "$UNSET" must not mean another cluster, another file, or the default. Only the
+// name of a group may be empty, as Kafka has known such a group. And it refuses names that are no UTF-8: none in Kafka is, and
+// the documents in which a path is kept cannot hold it.
+func sound(flags *pflag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
-		empty := f.Value.String() == ""
+		values := []string{f.Value.String()}
 		if many, ok := f.Value.(pflag.SliceValue); ok {
-			empty = len(many.GetSlice()) == 0 || slices.Contains(many.GetSlice(), "")
+			values = many.GetSlice()
 		}
-		if empty && f.Name != "group" && err == nil {
+		broken := slices.IndexFunc(values, func(v string) bool { return !utf8.ValidString(v) })
+		switch {
+		case err != nil:
+		case f.Name != "group" && (len(values) == 0 || slices.Contains(values, "")):
 			err = usage("--"+f.Name+" is empty", "is a variable not set?")
+		case broken >= 0 && slices.Contains(named, f.Name):
+			err = usage(fmt.Sprintf("--%s is not UTF-8: %q", f.Name, values[broken]), "names in Kafka are UTF-8, and so must paths be that a backup names")
 		}
 	})
 	return err
+}
+
+// number is a count or an offset on the command line. It is decimal, with zeroes in front or without, as in the names of Kafka's segment
+// files: what Go reads as octal would be another offset.
+type number[N int | int64] struct{ n *N }
+
+// numberVar adds a flag that takes a number.
+func numberVar[N int | int64](f *pflag.FlagSet, n *N, name string, unset N, text string) {
+	*n = unset
+	f.Var(number[N]{n}, name, text)
+}
+
+func (n number[N]) Set(s string) error {
+	v, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), int64(N(v)) != v:
+		return errors.New("it is out of range")
+	case err != nil:
+		return errors.New("want a whole number, in decimal digits")
+	}
+	*n.n = N(v)
+	return nil
+}
+
+func (n number[N]) Type() string { return "int64" }
+
+func (n number[N]) String() string {
+	if n.n == nil { // as pflag asks of a zero value
+		return "0"
+	}
+	return strconv.FormatInt(int64(*n.n), 10)
 }

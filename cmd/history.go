@@ -58,7 +58,7 @@ partitions by hand.`,
 	f.VarP(&oneGroup{at: &o.group}, "group", "g", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.BoolVar(&o.all, "all", false, "every commit, and every change of who is in the group")
-	f.Int64Var(&o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")
+	numberVar(f, &o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")
 	f.StringVar(&o.since, "since", "", "only what happened at or after the `TIME`: 2026-11-29T12:00:00.000Z, or 2h for two hours ago")
 	f.StringVar(&o.until, "until", "", "only what happened at or before the `TIME`")
 	formats(c, output.Table, output.JSON, output.CSV)

@@ -132,7 +132,7 @@ func readable(t *testing.T, what, text, format string, groups []string) {
 // Every view in every format, for a pipe and for a terminal: names and texts of others are data, whatever is in them.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
-	group, topic := evil("g"), evil("t")
+	group, topic := strings.ToValidUTF8(evil("g"), ""), evil("t") // what is no UTF-8 is no name that could be typed
 	w := start(t).topic("orders", [2]int64{500, 900}).topic("records", [2]int64{0, 0})
 	must(t, w.b.Commit(group, "orders", 0, 100, -1, evil("m")))
 	w.produce(&kgo.Record{Topic: "records", Key: []byte(evil("k")), Value: []byte(evil("v")), Headers: []kgo.RecordHeader{{Key: evil("h"), Value: []byte(evil("x"))}}})
@@ -206,9 +206,9 @@ func TestHostileText(t *testing.T) {
 		{"import", plan, []string{"import", bad, "--committed", "--dry-run"}, ""},
 		{"import of text", plan, []string{"import", "-", "-g", group, "--committed", "--dry-run"}, evil("orders,0,1\norders,") + "\n"},
 		{"import of YAML", plan, []string{"import", "-", "-g", group, "--committed", "--dry-run"}, "schema: gtoffset.offsets/1\n" + strings.ReplaceAll(evil("a"), "\n", "") + ": 1\n"},
-		{"import of JSON", plan, []string{"import", "-", "--committed", "--dry-run"}, `{"schema":"gtoffset.offsets/1","kind":` + quoteJSON(evil("k")) + `,"side":` + quoteJSON(evil("s")) + `,"groups":[{"group":` + quoteJSON(evil("g")) +
+		{"import of JSON", plan, []string{"import", "-", "--committed", "--dry-run"}, `{"schema":"gtoffset.offsets/1","kind":` + quoteJSON(evil("k")) + `,"side":` + quoteJSON(evil("s")) + `,"groups":[{"group":` + quoteJSON(group) +
 			`,"partitions":[{"topic":` + quoteJSON(evil("t")) + `,"partition":` + quoteJSON(evil("p")) + `,"offset":-1}]}]}`},
-		{"import of rows", plan, []string{"import", "-", "--committed", "--dry-run"}, `{"schema":"gtoffset.offsets/1","kind":"export","side":"committed","cluster":{"id":` + quoteJSON(evil("c")) + `},"groups":[{"group":` + quoteJSON(evil("g")) +
+		{"import of rows", plan, []string{"import", "-", "--committed", "--dry-run"}, `{"schema":"gtoffset.offsets/1","kind":"export","side":"committed","cluster":{"id":` + quoteJSON(evil("c")) + `},"groups":[{"group":` + quoteJSON(group) +
 			`,"partitions":[{"topic":` + quoteJSON(evil("t")) + `,"partition":0,"offset":1,"metadata":` + quoteJSON(evil("m")) + `}]}]}`},
 		{"import of a file", plan, []string{"import", "-", "-g", group, "-t", "orders", "--committed", "--dry-run"}, evil("0 1\n1 ") + "\n"},
 		{"import of nothing", plan, []string{"import", evil("/no/such/"), "--committed", "--dry-run"}, ""},
@@ -300,7 +300,7 @@ func quoteJSON(s string) string {
 // A picture that is drawn again and again has our own sequences for the terminal, and nobody else's.
 func TestHostileWatch(t *testing.T) {
 	t.Parallel()
-	group := evil("g")
+	group := strings.ToValidUTF8(evil("g"), "")
 	for _, width := range []int{0, 120} {
 		w := start(t).topic("orders", [2]int64{500, 900})
 		must(t, w.b.Commit(group, "orders", 0, 100, -1, evil("m")))
@@ -334,8 +334,9 @@ func TestReplayThroughNoShell(t *testing.T) {
 // What is written is for its owner only, whatever the umask and the names are.
 func TestModes(t *testing.T) {
 	t.Parallel()
-	w := start(t).topic("orders", [2]int64{500, 900}).commit(evil("g"), "orders", 100).commit("billing", "orders", 100).save("billing", "orders", 100)
-	w.run("clamp", "-g", evil("g"), "--committed", "--execute").exits(0)
+	group := strings.ToValidUTF8(evil("g"), "")
+	w := start(t).topic("orders", [2]int64{500, 900}).commit(group, "orders", 100).commit("billing", "orders", 100).save("billing", "orders", 100)
+	w.run("clamp", "-g", group, "--committed", "--execute").exits(0)
 	w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute", "-o", "json").exits(0)
 	file := filepath.Join(t.TempDir(), "offsets.json")
 	w.run("export", file, "-g", "billing", "--committed").exits(0)

@@ -64,7 +64,7 @@ func (o *resetOptions) targetFlags(f *pflag.FlagSet) {
 	for _, t := range o.targets() {
 		switch value := t.value.(type) {
 		case *int64:
-			f.Int64Var(value, t.flag, 0, t.text)
+			numberVar(f, value, t.flag, 0, t.text)
 		case *string:
 			f.StringVar(value, t.flag, "", t.text)
 		default:
@@ -348,10 +348,22 @@ func (o *resetOptions) followPast(ctx context.Context, g *global) (err error) {
 	if !o.allTopics {
 		return nil
 	}
+	now, err := g.session.cluster.Ranges(ctx, slices.Sorted(maps.Keys(o.past.Topics)), false)
+	if err != nil {
+		return err
+	}
+	var gone []string
 	for _, k := range slices.SortedFunc(maps.Keys(o.past.Was), offsets.Key.Compare) {
-		if o.past.Was[k].State == offsets.WasCommitted {
+		switch {
+		case o.past.Was[k].State != offsets.WasCommitted:
+		case now.Range(k).Gone():
+			gone = append(gone, k.String())
+		default:
 			o.include(k)
 		}
+	}
+	if len(gone) > 0 {
+		g.note("left out, as it does not exist any more: %s", list(gone, 3))
 	}
 	shot, err := g.look(ctx, &scope{groups: o.scope.groups}, lookOptions{})
 	if err != nil {

@@ -94,7 +94,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 				return nil // the flags are not read yet
 			}
 			g.command = c.CommandPath()
-			if err := noneEmpty(c.Flags()); err != nil {
+			if err := sound(c.Flags()); err != nil {
 				return err
 			}
 			if g.env.Interrupts != nil {

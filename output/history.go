@@ -3,8 +3,8 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -117,7 +117,7 @@ func (v History) rows() [][]offsets.HistoryEvent {
 func together(a, b *offsets.HistoryEvent) bool {
 	return !a.OfGroup() && a.What == b.What && a.Key.Topic == b.Key.Topic && a.Request == b.Request && a.Time.Equal(b.Time) && a.By == b.By &&
 		a.Count == b.Count && a.Producer == b.Producer && a.Txn == b.Txn && a.Note == b.Note && a.Whole == b.Whole && a.Commits == b.Commits && a.Ended.Equal(b.Ended) &&
-		a.Largest == b.Largest && a.Idle == b.Idle && (a.From == offsets.None) == (b.From == offsets.None)
+		a.Largest == b.Largest && a.LargestAt.Equal(b.LargestAt) && a.Idle == b.Idle && (a.From == offsets.None) == (b.From == offsets.None)
 }
 
 func (v History) grid(colour bool) Grid {
@@ -202,18 +202,18 @@ func changeOf(row []offsets.HistoryEvent) string {
 	case e.What == offsets.TxnPending:
 		return "perhaps"
 	}
-	sum := int64(0)
+	sum := new(big.Int) // that of several may be out of 64 bits
 	for i := range row {
 		n, moved := row[i].Change()
 		if !moved {
 			return "-"
 		}
-		sum += n
+		sum.Add(sum, big.NewInt(n))
 	}
-	if sum > 0 {
-		return "+" + strconv.FormatInt(sum, 10)
+	if sum.Sign() > 0 {
+		return "+" + sum.String()
 	}
-	return strconv.FormatInt(sum, 10)
+	return sum.String()
 }
 
 // heldOf is how long the numbers of a row had stood.

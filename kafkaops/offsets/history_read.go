@@ -303,7 +303,7 @@ func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step >
 // weigh shows a commit, or counts it. Most are counted, and nothing is made of them.
 func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	if !h.policy.All && !h.matters(m) {
-		h.pass(m)
+		h.pass(m, at)
 		if m.what != StayedSame {
 			h.endRun(c)
 		}
@@ -333,7 +333,11 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 }
 
 // pass counts a commit that is not shown.
-func (h *Historian) pass(m move) {
+func (h *Historian) pass(m move, at int64) {
+	if !h.within(at) {
+		h.out.Outside++
+		return
+	}
 	switch m.what {
 	case WentForward:
 		h.out.Forward++

@@ -82,9 +82,9 @@ func (p Past) notes(g Group) []string {
 			continue
 		}
 		switch {
-		case w.Members > 0 && w.Reached <= w.Value.Offset:
+		case w.Members > 0 && w.Reached < w.Value.Offset:
 			behind++
-		case w.Members > 0:
+		case w.Members > 0 && w.Reached > w.Value.Offset:
 			members += w.Members
 			partitions++
 			if reached == nil || w.Reached-w.Value.Offset > p.of(*reached).Reached-p.of(*reached).Value.Offset {

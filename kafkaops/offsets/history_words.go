@@ -67,7 +67,10 @@ func (e *HistoryEvent) members() string {
 // removal says how commits may have gone. Expiry, DeleteGroups, OffsetDelete and the deletion of a topic look alike in the log.
 func (e *HistoryEvent) removal(retention time.Duration) string {
 	text, asked := "", "OffsetDelete, or the topic was deleted"
-	if e.Whole {
+	switch {
+	case e.What == GroupDeleted:
+		return "group gone: nothing was committed in it any more; the broker removes such a group by itself, or DeleteGroups"
+	case e.Whole:
 		text, asked = "group gone: ", "DeleteGroups"
 	}
 	idle := e.Idle
@@ -160,9 +163,11 @@ func (h History) Undo(now func(Key) Range) []*HistoryEvent {
 	return nil
 }
 
-// repaired reports whether a move brought an offset back into range, or is no different from that by now.
+// repaired reports whether a move brought an offset back into range, or is no different from that by now: nothing is left to return to.
 func (h History) repaired(e *HistoryEvent, now Range) bool {
 	switch {
+	case now.Gone():
+		return true
 	case !now.Known(), e.otherTopic(now):
 		return false
 	case e.From > now.End:

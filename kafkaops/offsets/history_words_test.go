@@ -139,6 +139,7 @@ func TestUndoOfRepairs(t *testing.T) {
 		{"a high one", log().put(4, committed(0, 9000)).put(5, committed(0, 1000)), at(0, 1000), "4 [orders]"},
 		{"its own return is one", log().put(4, committed(0, 100)), at(0, 1000), "4 [orders]"},
 		{"a low one", log().put(4, committed(0, 700)), at(700, 1000), "none"},
+		{"of what is gone", log().put(4, committed(0, 100)), Range{State: TopicGone}, "none"},
 		{"one that has become low since", log().put(4, committed(0, 900)), at(700, 1000), "4 [orders] expired"},
 	}
 	for _, tt := range tests {
