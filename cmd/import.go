@@ -243,16 +243,38 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 	if err := o.useStoreOf(g, doc); err != nil {
 		return nil, err
 	}
+	sides := map[offsets.Side]bool{}
 	for _, bg := range backup.Groups {
 		for _, r := range bg.Rows {
 			sc.add(bg.Group, r.Key)
+			sides[r.Side] = true
 		}
+	}
+	if err := o.sameSides("a backup", sides); err != nil {
+		return nil, err
 	}
 	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
 		return g.confirmEpochs(ctx, offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
 		}))
 	}, nil
+}
+
+// sameSides refuses sides that are named otherwise than the document has them: a backup or a plan is written whole, or not at all.
+func (o *importOptions) sameSides(kind string, has map[offsets.Side]bool) error {
+	if !o.stored && !o.committed || o.stored == has[offsets.Stored] && o.committed == has[offsets.Committed] {
+		return nil
+	}
+	var words []string
+	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
+		if has[side] {
+			words = append(words, string(side))
+		}
+	}
+	return &problem{
+		code: exitRefused, text: fmt.Sprintf("%s is %s of %s offsets, and is written whole; nothing was written", o.source, kind, strings.Join(words, " and ")),
+		hint: "leave out --stored and --committed: it says itself what goes where",
+	}
 }
 
 // planAge is how old a plan may be before --stale is asked for.
@@ -286,8 +308,13 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 	if err := o.useStoreOf(g, doc); err != nil {
 		return nil, err
 	}
+	sides := map[offsets.Side]bool{}
 	for group, c := range planned.Each() {
 		sc.add(group, c.Key)
+		sides[c.Side] = true
+	}
+	if err := o.sameSides("a plan", sides); err != nil {
+		return nil, err
 	}
 	for _, pg := range planned.Groups {
 		if pg.Whole {

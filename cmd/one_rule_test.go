@@ -2,6 +2,8 @@ package cmd_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -255,4 +257,25 @@ func TestHistoryHintOfAnotherTopic(t *testing.T) {
 		back(t, w, "hint: to return to before 2031-11-29 09:00:05.000Z, as far as it has not expired since: gtoffset reset -g billing -t orders --to-commit-at 2031-11-29T09:00:04.999Z --clamp\n")
 		same(t, "committed", w.committed("billing", "orders"), "0=600 1=500 2=500")
 	})
+}
+
+// A backup and a plan say themselves which side they are of: a flag that says otherwise does not go unheard.
+func TestImportSidesOfBackupAndPlan(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	before := w.committed("billing", "orders")
+	backup := w.run("clamp", "-g", "billing", "--committed", "--execute").exits(0).undo()[1]
+	after := w.committed("billing", "orders")
+	planned := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--committed", "--dry-run", "-o", "json").exits(0)
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	must(t, os.WriteFile(plan, []byte(planned.out), 0o600))
+	for source, kind := range map[string]string{backup: "a backup", plan: "a plan"} {
+		for _, sides := range [][]string{{"--stored"}, {"--stored", "--committed"}} {
+			w.run(append([]string{"import", source, "-s", w.store, "--execute"}, sides...)...).exits(4).
+				says(kind+" of committed offsets, and is written whole; nothing was written", "leave out --stored and --committed")
+		}
+	}
+	same(t, "committed", w.committed("billing", "orders"), after)
+	w.run("import", backup, "--committed", "--execute").exits(0)
+	same(t, "committed", w.committed("billing", "orders"), before)
 }
