@@ -22,7 +22,7 @@ func TestHistoryRights(t *testing.T) {
 	s.commit(20)
 	s.commit(5)
 	bob := clientOf(t, on.Addr(live.SASL), "security.protocol=SASL_PLAINTEXT", "sasl.mechanism=PLAIN", plainLogin("bob", "bob-secret"))
-	bob.run("history", "-g", s.group).exits(4).says("not allowed: DESCRIBE on topic __consumer_offsets is missing (READ is needed, and enough)")
+	bob.run("history", "-g", s.group).exits(4).says("not allowed: DESCRIBE on topic __consumer_offsets is missing (READ is needed, and enough)", "--allow-principal User:bob --operation Read --topic __consumer_offsets")
 	must(t, on.Allow(ctx, kmsg.ACLResourceTypeTopic, wire.OffsetsTopic, kmsg.ACLOperationDescribe))
 	must(t, live.Eventually(ctx, "bob may see the topic, and not read it", func(context.Context) (bool, error) {
 		r := bob.run("history", "-g", s.group)
