@@ -31,7 +31,7 @@ func runConfig(g *global) error {
 	if err != nil {
 		return err
 	}
-	c, err := settings.Connect(g.env.Getenv)
+	c, err := g.connectBy(settings)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (c *connecting) flags(f *pflag.FlagSet) {
 // settings gathers what is set: a flag before -X, before the file, before GTOFFSET_…, before KAFKA_….
 func (g *global) settings() (*clientconfig.Settings, error) {
 	if g.merged == nil && g.wrong == nil {
-		g.merged, g.wrong = g.mergeSettings()
+		g.merged, g.wrong = interruptible(g.soft, g.mergeSettings)
 	}
 	return g.merged, g.wrong
 }
@@ -64,7 +64,7 @@ func (g *global) connection() (clientconfig.Connection, error) {
 	if err != nil {
 		return clientconfig.Connection{}, err
 	}
-	c, err := settings.Connect(g.env.Getenv)
+	c, err := g.connectBy(settings)
 	if err != nil {
 		return c, err
 	}
@@ -82,6 +82,11 @@ func (g *global) connection() (clientconfig.Connection, error) {
 	}
 	c.Wire.Log = g.log()
 	return c, nil
+}
+
+// connectBy reads the files that the settings name.
+func (g *global) connectBy(settings *clientconfig.Settings) (clientconfig.Connection, error) {
+	return interruptible(g.soft, func() (clientconfig.Connection, error) { return settings.Connect(g.env.Getenv) })
 }
 
 // unusedKeys names settings that mean nothing here.

@@ -35,20 +35,14 @@ func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
 
 // answer reads a line from the person; anything but yes is no.
 func (g *global) answer(ctx context.Context) (bool, error) {
-	lines := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n')
-		lines <- line
-	}()
-	select {
-	case line := <-lines:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return true, nil
-		}
-		return false, nil
-	case <-ctx.Done():
+	line, err := interruptible(ctx, func() (string, error) {
+		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n') // as far as it came: that is no yes
+		return line, nil
+	})
+	if err != nil {
 		fmt.Fprintln(g.env.Stderr)
-		return false, ctx.Err()
+		return false, &problem{code: exitInterrupted, text: "interrupted; nothing was written", err: err}
 	}
+	line = strings.ToLower(strings.TrimSpace(line))
+	return line == "y" || line == "yes", nil
 }

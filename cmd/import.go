@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gtoffset/infile"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"
@@ -380,18 +380,21 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 	}
 	in := g.env.Stdin
 	if o.source != "-" {
-		f, err := os.Open(o.source)
-		if err != nil {
-			return exchange.Document{}, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, errors.Unwrap(err)), hint: "check the path"}
+		f, err := infile.Open(o.source)
+		switch {
+		case errors.Is(err, infile.ErrFolder):
+			return o.readFolder(ctx)
+		case err != nil:
+			return exchange.Document{}, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, unwrapPath(err)), hint: "check the path"}
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return o.readFolder(ctx)
-		}
 		in = f
 	}
-	doc, err := exchange.ReadFrom(in, opts)
-	if err != nil {
+	doc, err := interruptible(ctx, func() (exchange.Document, error) { return exchange.ReadFrom(in, opts) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return doc, err
+	case err != nil:
 		return doc, o.unread(err)
 	}
 	return doc, nil

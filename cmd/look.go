@@ -24,6 +24,10 @@ type session struct {
 	note    func(format string, args ...any) // says on stderr what was passed over; nil says nothing, as in a completion
 }
 
+func (g *global) openStore() (offsetfile.Store, error) {
+	return openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable})
+}
+
 // open opens the store and makes the cluster; the first request connects.
 func (g *global) open() (*session, error) {
 	if g.session != nil {
@@ -35,7 +39,7 @@ func (g *global) open() (*session, error) {
 	}
 	s := &session{user: c.User, note: g.note, origin: offsets.Origin{Bootstrap: strings.Join(c.Bootstrap, ","), Source: c.Source}}
 	if g.store != "" {
-		if s.store, err = openStore(g.store, g.env.Getenv, offsetfile.Options{Holder: g.command, Hook: g.env.Step, Log: g.log(), Create: g.createTable}); err != nil {
+		if s.store, err = interruptible(g.soft, g.openStore); err != nil {
 			return nil, err
 		}
 		s.origin.Store = s.store.Name()

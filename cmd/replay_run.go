@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"gtoffset/kafkaops/offsets"
@@ -522,7 +523,7 @@ func (r *replay) summarise(err error) error {
 	if r.o.summary == "" || r.stretches == nil {
 		return err
 	}
-	f, werr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, werr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644) // a pipe that nobody reads would block
 	if werr == nil {
 		werr = errors.Join(r.view(err).Write(output.Plain(f), output.JSON), f.Close())
 	}

@@ -135,9 +135,13 @@ func resolved(path string) string {
 	return path
 }
 
-// writable reports why a file cannot be written, and leaves everything as it is.
+// writable reports why a file cannot be written, and leaves everything as it is. Of a pipe nobody can tell: who reads it takes its
+// being closed again for the end.
 func writable(path string) error {
-	if _, err := os.Stat(path); err == nil {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.Mode()&fs.ModeNamedPipe != 0:
+		return nil
+	case err == nil:
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return err

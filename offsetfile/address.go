@@ -5,14 +5,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gtoffset/infile"
 )
 
 // PasswordVariable is the environment variable with the password of a store whose URL names none.
@@ -200,24 +200,20 @@ func (a *Address) findSecrets() error {
 	return nil
 }
 
-// mostPassword is how many bytes a file with a password may have.
-const mostPassword = 64 << 10
+// How many bytes a file with a password may have, and one with certificates or keys.
+const (
+	mostPassword     = 64 << 10
+	mostCertificates = 4 << 20
+)
 
 // passwordOf reads the password that a file holds, without the end of its line.
 func passwordOf(file string) (string, error) {
-	f, err := os.Open(file)
+	data, err := infile.Read(file, mostPassword)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostPassword+1))
 	password := strings.TrimRight(string(data), "\r\n")
-	switch {
-	case err != nil:
-		return "", err
-	case len(data) > mostPassword:
-		return "", fmt.Errorf("%s is larger than 64 KiB: it holds no password", file)
-	case password == "":
+	if password == "" {
 		return "", fmt.Errorf("%s is empty", file)
 	}
 	return password, nil
@@ -376,7 +372,7 @@ func (a *Address) Errorf(part, format string, args ...any) *URLError {
 func (a *Address) TLS() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.Param("tls-server-name")}
 	if file := a.Param("tls-ca"); file != "" {
-		pem, err := os.ReadFile(file)
+		pem, err := infile.Read(file, mostCertificates)
 		if err != nil {
 			return nil, a.Errorf("parameter tls-ca", "%w", err)
 		}
@@ -392,12 +388,25 @@ func (a *Address) TLS() (*tls.Config, error) {
 	if cert == "" || key == "" {
 		return nil, a.Errorf("parameters tls-cert and tls-key", "they go together")
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := keyPair(cert, key)
 	if err != nil {
 		return nil, a.Errorf("parameters tls-cert and tls-key", "%w", err)
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil
+}
+
+// keyPair reads a certificate and its key.
+func keyPair(cert, key string) (tls.Certificate, error) {
+	chain, err := infile.Read(cert, mostCertificates)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	private, err := infile.Read(key, mostCertificates)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(chain, private)
 }
 
 // IsURL tells a store's URL from the path of a folder.

@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
-	"time"
 	"unicode/utf16"
+
+	"gtoffset/infile"
 )
 
 // maxFile bounds what is read of any file here: none that people write comes near it.
 const maxFile = 4 << 20
-
-// pipeWait is how long the other end of a pipe may take, such as a command that asks a vault.
-const pipeWait = 15 * time.Second
 
 // property is one pair of a .properties file, and the line on which it begins.
 type property struct {
@@ -183,51 +180,7 @@ func unescape(b []byte) (string, error) {
 }
 
 // readBounded reads a file that is not larger than anybody writes it.
-func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder", path)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s has %d bytes, more than any such file", path, info.Size())
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to would block
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info.Mode()&os.ModeNamedPipe != 0 {
-		if err := f.SetReadDeadline(time.Now().Add(pipeWait)); err != nil {
-			return nil, err
-		}
-	}
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(&limited{f, maxFile}); err != nil { // a pipe tells no size
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("nothing came through the pipe for %v", pipeWait)
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if b.Len() == 0 && info.Mode()&os.ModeNamedPipe != 0 {
-		return nil, fmt.Errorf("%s: nobody writes to the pipe", path)
-	}
-	return b.Bytes(), nil
-}
-
-type limited struct {
-	f    *os.File
-	left int
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.f.Read(p)
-	if l.left -= n; l.left < 0 {
-		return 0, fmt.Errorf("more than %d bytes", maxFile)
-	}
-	return n, err
-}
+func readBounded(path string) ([]byte, error) { return infile.Read(path, maxFile) }
 
 // plainReason is an error of the operating system without the name of the call.
 func plainReason(err error) string {

@@ -2,8 +2,10 @@ package spark
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"syscall"
 
 	"gtoffset/offsetfile"
 )
@@ -30,12 +32,15 @@ func (local) Read(ctx context.Context, path string, most int64) ([]byte, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would block
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if fi, err := f.Stat(); err == nil && fi.Size() > most {
+	switch fi, err := f.Stat(); {
+	case err == nil && !fi.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
+	case err == nil && fi.Size() > most:
 		return nil, offsetfile.ErrTooLarge
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
