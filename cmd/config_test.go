@@ -89,3 +89,43 @@ func TestConfigHidesTheStoresSecrets(t *testing.T) {
 	}
 	w.run("config", "-s", "redis://job:$PW@r:6379/0").exits(0).prints("redis://job:$PW@r:6379/0")
 }
+
+// A file that is no text of properties is refused by what it is: whoever wrote SASL_SSL into it is not to be connected in plaintext.
+func TestCommandConfigOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	const text = "security.protocol=SASL_SSL\nsasl.password=hush\n"
+	var little, big strings.Builder
+	for _, c := range []byte(text) {
+		little.WriteString(string([]byte{c, 0}))
+		big.WriteString(string([]byte{0, c}))
+	}
+	for content, want := range map[string]string{
+		"\xff\xfe" + little.String():         "is in UTF-16",
+		"\xfe\xff" + big.String():            "is in UTF-16",
+		little.String():                      "is in UTF-16",
+		big.String():                         "is in UTF-16",
+		"\x1f\x8b\x08\x00hush":               "is compressed with gzip",
+		"\xfe\xed\xfe\xed\x00\x00\x00\x02":   "is a Java key store",
+		"PK\x03\x04hush":                     "is a zip archive",
+		text + "\x00\x01":                    "is binary",
+		text + "\x1b[0m":                     "is binary",
+		` {"security.protocol": "hush"}`:     "is JSON",
+		"\xef\xbb\xbf{\"sasl.password\": 1}": "is JSON",
+		`<?xml version="1.0"?><properties><entry key="sasl.password">hush</entry></properties>`: "is XML",
+		"-----BEGIN PRIVATE KEY-----\nhush\n-----END PRIVATE KEY-----\n":                        "is PEM",
+		"# the vault said\nhush hush\n":                                                         ":2: neither this line nor any other names a setting",
+		"\"security.protocol\": \"x\"\n":                                                        ":1: neither this line nor any other names a setting",
+	} {
+		file := w.document(content)
+		w.run("config", "--command-config", file).exits(2).says(want, file).never("hush")
+		w.run("describe", "-g", "billing", "--command-config", file).exits(2).says(want, file).never("hush")
+	}
+	same(t, "requests", w.b.Count(), 0)
+
+	w.run("config", "--command-config", w.document("")).exits(0)
+	file := w.document("\xef\xbb\xbf" + text)
+	w.run("config", "--command-config", file, "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=a").exits(0).
+		prints("SASL_SSL", "a byte order mark stands before security.protocol", "Java")
+	w.run("config", "--command-config", w.document("\xef\xbb\xbf# the first line\nclient.id=x\n")).exits(0).never("byte order mark")
+}

@@ -8,6 +8,7 @@
 package clientconfig
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -49,6 +50,9 @@ func ReadFile(path string) ([]Setting, error) {
 	if err != nil {
 		return nil, &Error{Source: "--command-config", Reason: plainReason(err)}
 	}
+	if kind := otherKind(text); kind != "" {
+		return nil, &Error{Source: path, Reason: kind + ", not a text of KEY=VALUE lines", Hint: "see gtoffset help connection; iconv, gunzip or an editor makes it one"}
+	}
 	pairs, err := parseProperties(text)
 	if err != nil {
 		bad := err.(*malformed)
@@ -72,6 +76,16 @@ func ReadFile(path string) ([]Setting, error) {
 			s.Note = s.Source + ": " + p.key + ` has characters beyond ASCII, which are read as ISO 8859-1, as Java does; \uXXXX is safe`
 		}
 		all = append(all, s)
+	}
+	if len(all) == 0 && nameless > 0 {
+		return nil, &Error{Source: fmt.Sprintf("%s:%d", path, first), Reason: "neither this line nor any other names a setting", Hint: "it takes KEY=VALUE lines, such as security.protocol=SASL_SSL"}
+	}
+	if bytes.HasPrefix(text, []byte(utf8Mark)) && len(pairs) > 0 && len(all) > 0 && pairs[0].key == all[0].Key && pairs[0].line == 1 {
+		said := path + ":1: a byte order mark stands before " + pairs[0].key + ": it is passed over here, but Java takes it for a part of the key, and ignores that line"
+		if all[0].Note != "" {
+			said += "; " + all[0].Note
+		}
+		all[0].Note = said
 	}
 	if nameless > 0 {
 		what := "a line that names no setting"
