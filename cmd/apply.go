@@ -92,6 +92,7 @@ type writing struct {
 	fresh  offsets.Snapshot
 	locks  map[string]offsetfile.Writer // by group
 	saved  string                       // where the plan is kept
+	taken  time.Time                    // when the backup was saved
 	inVain bool                         // members were waited for, and are still there
 	away   bool                         // the store did not answer when it was read back
 }

@@ -26,6 +26,8 @@ func (w *writing) save() error {
 	if err != nil {
 		return err
 	}
+	w.taken = w.g.env.Now() // who was asked may have thought for long
+	w.plan.ID = planID(w.plan, w.taken)
 	doc := w.backup(w.plan)
 	kept := func(err error) error {
 		return &problem{code: exitFailed, err: err, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
@@ -75,7 +77,7 @@ func (w *writing) importing(path string) []string {
 // backup is the document that brings back what a plan is about to change.
 func (w *writing) backup(p offsets.Plan) exchange.Document {
 	doc := exchange.BackupOf(p)
-	doc.Taken, doc.Tool, doc.Why = w.g.env.Now(), "gtoffset "+version, w.road.why
+	doc.Taken, doc.Tool, doc.Why = w.taken, "gtoffset "+version, w.road.why
 	doc.User, doc.Host = w.g.env.Who()
 	return doc
 }

@@ -58,6 +58,15 @@ func TestBackupsList(t *testing.T) {
 	if i, j := strings.Index(r.out, newest.ID), strings.Index(r.out, oldest.ID); i < 0 || j < i {
 		t.Errorf("newest first\n%v", r)
 	}
+	r.prints("WHY", "billing   "+oldest.Path+"   ticket 42\n") // who asks for a reason finds it again
+	w.width = 80
+	narrow := w.run("backups").exits(0).prints("OFFSETS  GROUP\n", "2  billing\n    "+oldest.Path+"\n    why: ticket 42\n")
+	for line := range strings.Lines(narrow.out) {
+		if len(line) > 81 && !strings.Contains(line, "/") { // a path is not cut
+			t.Errorf("wider than the terminal: %q", line)
+		}
+	}
+	w.width = 0
 	same(t, "yaml", w.run("backups", "-o", "yaml").exits(0).yaml()["schema"], any("gtoffset.backups/1"))
 	// What the list names is what import takes.
 	w.run("import", middle.Path, "--dry-run").exits(4).says("moved since the backup")
@@ -176,4 +185,17 @@ func TestUndoOfADeleteOutOfRange(t *testing.T) {
 	w.run("import", filepath.Join(w.state, "gtoffset", p.ID+".plan.json"), "--execute").exits(0).prints("at its new value already")
 	w.now = w.now.Add(24 * time.Hour)
 	w.run("backups", "--prune", "1h").exits(0).prints("4 files removed")
+}
+
+// However long the person thought, a backup's name and its time are those of when it was taken.
+func TestBackupIsNamedByWhenItWasTaken(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	w.person("y", func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.now = w.now.Add(9 * time.Minute)
+	}).run("reset", "-g", "billing", "-t", "orders", "--to-latest").exits(0)
+	b := w.run("backups", "-o", "json").exits(0).backupList().Backups[0]
+	same(t, "name and time", words(b.ID, deref(b.Taken)[:19]), "20311129T120900Z-reset-billing 2031-11-29T12:09:00")
 }

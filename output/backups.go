@@ -45,17 +45,69 @@ func (v Backups) text(s Stream) error {
 		p.printf("no backups in %s\n", cleanText(v.Dir))
 		return p.err
 	}
-	g := Grid{Columns: []Column{{Name: "TAKEN"}, {Name: "COMMAND"}, {Name: "GROUP"}, {Name: "SIDE"}, {Name: "OFFSETS", Right: true}, {Name: "BACKUP"}}}
+	return v.grid(s).Write(s)
+}
+
+// grid lays the list out. What is not cut, a path, a reason and the name of a group, stands in lines of its own below each row where the
+// terminal has no room for it in the row.
+func (v Backups) grid(s Stream) Grid {
+	g := Grid{Columns: []Column{{Name: "TAKEN"}, {Name: "COMMAND"}, {Name: "SIDE"}, {Name: "OFFSETS", Right: true}, {Name: "GROUP"}, {Name: "BACKUP"}, {Name: "WHY"}}}
+	why := false
 	for _, i := range v.Items {
 		group := offsets.Plural(len(i.Groups), "group")
 		if len(i.Groups) == 1 {
 			group = i.Groups[0]
 		}
+		why = why || i.Why != ""
 		g.Rows = append(g.Rows, []string{
-			i.Taken.UTC().Format("2006-01-02 15:04:05Z"), i.Command, group, cmp.Or(string(i.Side), "both"), strconv.Itoa(i.Offsets), i.Path,
+			i.Taken.UTC().Format("2006-01-02 15:04:05Z"), cleanText(i.Command), cmp.Or(string(i.Side), "both"), strconv.Itoa(i.Offsets), cleanText(group), cleanText(i.Path), cleanText(i.Why),
 		})
 	}
-	return g.Write(s)
+	if !why {
+		g.dropLast()
+	}
+	g.lower(s, "BACKUP")
+	g.lower(s, "GROUP")
+	return g
+}
+
+func (g *Grid) dropLast() {
+	g.Columns = g.Columns[:len(g.Columns)-1]
+	for i, row := range g.Rows {
+		g.Rows[i] = row[:len(row)-1]
+	}
+}
+
+// lower puts the column of that name, and all that follow, below the rows, if these are wider than the terminal.
+func (g *Grid) lower(s Stream, name string) {
+	all := 0
+	for i, w := range g.widths() {
+		all += w
+		if i < len(g.Columns)-1 {
+			all += g.Columns[i].after()
+		}
+	}
+	if s.Width <= 0 || all <= s.Width {
+		return
+	}
+	if g.below == nil {
+		g.below = make([]string, len(g.Rows))
+	}
+	const indent = "    "
+	for again := true; again; {
+		last := len(g.Columns) - 1
+		for i, row := range g.Rows {
+			line := indent + row[last] // to be copied: it is not broken
+			if g.Columns[last].Name == "WHY" {
+				line = fold(indent+"why: "+row[last], s.Width, indent)
+			}
+			if row[last] != "" {
+				g.below[i] = line + "\n" + g.below[i]
+			}
+		}
+		again = g.Columns[last].Name != name
+		g.dropLast()
+	}
 }
 
 type backupsDocument struct {
