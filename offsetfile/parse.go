@@ -143,6 +143,20 @@ type parser struct {
 	entries  int            // whole or not, lines that are no header and not blank
 	numbers  []int          // of the lines in doc
 	lost     map[int32]bool // partitions with lines that differ
+	owned    map[string]string
+}
+
+// own is a copy of an id or a name in the file, one for all that are equal: a part of the file's text would keep all of it in memory.
+func (p *parser) own(text string) string {
+	if text == "" {
+		return ""
+	}
+	own, known := p.owned[text]
+	if !known {
+		own = strings.Clone(text)
+		p.owned[own] = own
+	}
+	return own
 }
 
 func parse(b []byte) (*Document, []Problem, error) {
@@ -161,6 +175,7 @@ func parse(b []byte) (*Document, []Problem, error) {
 		nul:     bytes.IndexByte(b, 0) >= 0,
 		numbers: make([]int, 0, n+1),
 		lost:    map[int32]bool{},
+		owned:   map[string]string{},
 	}
 	if bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}) {
 		p.line = 1
@@ -261,7 +276,7 @@ func (p *parser) takeHeader(l line) error {
 			p.bad(offsets.None, "a second %s", l.name)
 			return nil
 		}
-		l.value = value
+		l.value = p.own(value)
 	case headerEntries:
 		n, reason := number(l.value, math.MaxInt32)
 		if reason != "" {
@@ -293,6 +308,7 @@ func (p *parser) takeEntry(l line) {
 		p.bad(e.Partition, "%s", reason)
 		return
 	}
+	e.TopicID, e.Cluster = p.own(e.TopicID), p.own(e.Cluster)
 	l.kind, l.entry = entry, e
 	if first, again := d.index[e.Partition]; again {
 		p.bad(e.Partition, "partition %d again, first in line %d", e.Partition, p.numbers[first])
