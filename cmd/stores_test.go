@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,7 +52,7 @@ func TestStoreAddresses(t *testing.T) {
 	same(t, "requests", w.b.Count(), 0)
 }
 
-// Every folder that has a kind of store is in the list of them.
+// Every folder that has a kind of store is in the list of them, and passes the contract.
 func TestStoresAreListed(t *testing.T) {
 	t.Parallel()
 	list, err := os.ReadFile("stores.go")
@@ -69,10 +70,25 @@ func TestStoresAreListed(t *testing.T) {
 		if line := filepath.Base(filepath.Dir(file)) + ".Kind(),"; !strings.Contains(string(list), line) {
 			t.Errorf("stores.go lacks %s", line)
 		}
+		if !tried(t, filepath.Dir(file)) {
+			t.Errorf("%s has no test that calls storetest.Run", filepath.Dir(file))
+		}
 	}
 	if kinds < 6 {
 		t.Errorf("got %d kinds of store, want all", kinds)
 	}
+}
+
+// tried reports whether a test of a folder runs the contract of stores.
+func tried(t *testing.T, folder string) bool {
+	t.Helper()
+	tests, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	must(t, err)
+	return slices.ContainsFunc(tests, func(file string) bool {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		return strings.Contains(string(text), "storetest.Run(")
+	})
 }
 
 // The help names what there is, and docs/stores.md all of it.

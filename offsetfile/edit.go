@@ -28,9 +28,40 @@ func (e *unanswered) Unwrap() error { return e.err }
 
 // saveTopics is [Writer.Save] of a store that keeps one file a topic: all are prepared before the first is written.
 func saveTopics(ctx context.Context, w topicWriter, seen offsets.Store, changes []offsets.Change, facts Facts) ([]offsets.Change, offsets.Store) {
-	changes, now := slices.Clone(changes), renewed(seen)
-	byTopic := map[string][]int{} // what is to be written
-	keeps := map[string][]int{}   // what stays, in files that are made whole again
+	s, now := newTopicSave(seen, changes), renewed(seen)
+	edits := s.prepare(ctx, w, &seen, facts)
+	for _, topic := range s.topics {
+		if s.stopped == "" && ctx.Err() != nil {
+			s.stopped = ctx.Err().Error()
+		}
+		if s.stopped != "" {
+			s.set(topic, offsets.NotTried, "not tried, after: "+s.stopped)
+			continue
+		}
+		if s.told(topic, w.write(ctx, edits[topic], facts)) {
+			now.put(edits[topic].state())
+		}
+	}
+	for i := range s.changes { // told only now: nothing is "already there" in a run that was refused
+		if s.changes[i].Result == pending {
+			s.changes[i].Result = offsets.Already
+		}
+	}
+	now.Saved = facts.Now
+	return s.changes, now.Store
+}
+
+// topicSave is one save of files under way.
+type topicSave struct {
+	changes []offsets.Change
+	topics  []string         // whose files are written, sorted
+	write   map[string][]int // by topic: the changes that are written
+	keep    map[string][]int // and those that stay, in a file that is made whole again
+	stopped string           // why nothing more is written
+}
+
+func newTopicSave(seen offsets.Store, changes []offsets.Change) *topicSave {
+	s := &topicSave{changes: slices.Clone(changes), write: map[string][]int{}, keep: map[string][]int{}}
 	for i, c := range changes {
 		if c.Side != offsets.Stored || c.Result != "" {
 			continue
@@ -38,87 +69,81 @@ func saveTopics(ctx context.Context, w topicWriter, seen offsets.Store, changes 
 		t, _ := seen.Topic(c.Topic)
 		switch {
 		case c.Verdict == offsets.Write:
-			byTopic[c.Topic] = append(byTopic[c.Topic], i)
+			s.write[c.Topic] = append(s.write[c.Topic], i)
 		case c.Verdict == offsets.Keep && strings.HasPrefix(t.Token, tokenSalvaged):
-			keeps[c.Topic] = append(keeps[c.Topic], i)
+			s.keep[c.Topic] = append(s.keep[c.Topic], i)
 		}
 	}
-	for topic := range keeps {
-		if _, ok := byTopic[topic]; !ok {
-			byTopic[topic] = nil
+	s.topics = slices.Collect(maps.Keys(s.write))
+	for topic := range s.keep {
+		if _, written := s.write[topic]; !written {
+			s.topics = append(s.topics, topic)
 		}
 	}
-	set := func(topic string, result offsets.Result, reason string) {
-		if result != offsets.Written {
-			for _, i := range keeps[topic] {
-				changes[i].Result, changes[i].Error = result, reason
-			}
-		}
-		for _, i := range byTopic[topic] {
-			if changes[i].Result == "" {
-				changes[i].Result, changes[i].Error = result, reason
-			}
-		}
-	}
-	topics := slices.Sorted(maps.Keys(byTopic))
+	slices.Sort(s.topics)
+	return s
+}
 
-	stopped := "" // why nothing more is written
+// set gives the changes of a topic a result, where they have none yet. What stays is only told of where its file was not written.
+func (s *topicSave) set(topic string, result offsets.Result, reason string) {
+	if result != offsets.Written {
+		for _, i := range s.keep[topic] {
+			s.changes[i].Result, s.changes[i].Error = result, reason
+		}
+	}
+	for _, i := range s.write[topic] {
+		if s.changes[i].Result == "" {
+			s.changes[i].Result, s.changes[i].Error = result, reason
+		}
+	}
+}
+
+// prepare makes the edits of all topics. After one that is refused nothing is written.
+func (s *topicSave) prepare(ctx context.Context, w topicWriter, seen *offsets.Store, facts Facts) map[string]*edit {
 	edits := map[string]*edit{}
-	for _, topic := range topics {
-		e, err := w.prepare(ctx, topic, &seen)
+	for _, topic := range s.topics {
+		e, err := w.prepare(ctx, topic, seen)
 		if err == nil {
-			err = e.apply(changes, byTopic[topic], facts)
+			err = e.apply(s.changes, s.write[topic], facts)
 		}
 		if err == nil {
 			edits[topic] = e
 			continue
 		}
-		stopped = err.Error()
-		for _, i := range byTopic[topic] {
-			changes[i].Verdict, changes[i].Reason = offsets.Refuse, stopped
+		s.stopped = err.Error()
+		for _, i := range s.write[topic] {
+			s.changes[i].Verdict, s.changes[i].Reason = offsets.Refuse, s.stopped
 		}
-		set(topic, offsets.NotTried, stopped)
+		s.set(topic, offsets.NotTried, s.stopped)
 	}
-	for _, topic := range topics {
-		if stopped == "" && ctx.Err() != nil {
-			stopped = ctx.Err().Error()
+	return edits
+}
+
+// told gives the changes of a topic the result of its write, and reports whether its file is in place.
+func (s *topicSave) told(topic string, err error) bool {
+	var late *notDurable
+	var doubt *unanswered
+	switch {
+	case err == nil:
+		s.set(topic, offsets.Written, "")
+		return true
+	case errors.As(err, &late):
+		s.set(topic, offsets.Written, late.Error())
+		return true
+	case errors.As(err, &doubt):
+		s.stopped = err.Error()
+		s.set(topic, offsets.Unverified, s.stopped)
+		for _, i := range s.write[topic] {
+			s.changes[i].Pending = s.changes[i].Result == offsets.Unverified
 		}
-		if stopped != "" {
-			set(topic, offsets.NotTried, "not tried, after: "+stopped)
-			continue
-		}
-		err := w.write(ctx, edits[topic], facts)
-		var late *notDurable
-		var doubt *unanswered
-		switch {
-		case errors.As(err, &late):
-			set(topic, offsets.Written, late.Error())
-		case errors.As(err, &doubt):
-			stopped = err.Error()
-			set(topic, offsets.Unverified, stopped)
-			for _, i := range byTopic[topic] {
-				changes[i].Pending = changes[i].Result == offsets.Unverified
-			}
-		case err != nil:
-			stopped = err.Error()
-			set(topic, offsets.Failed, stopped)
-			for _, i := range byTopic[topic] {
-				changes[i].Refused = errors.Is(err, ErrChanged)
-			}
-		default:
-			set(topic, offsets.Written, "")
-		}
-		if err == nil || late != nil {
-			now.put(edits[topic].state())
+	default:
+		s.stopped = err.Error()
+		s.set(topic, offsets.Failed, s.stopped)
+		for _, i := range s.write[topic] {
+			s.changes[i].Refused = errors.Is(err, ErrChanged)
 		}
 	}
-	for i := range changes { // told only now: nothing is "already there" in a run that was refused
-		if changes[i].Result == pending {
-			changes[i].Result = offsets.Already
-		}
-	}
-	now.Saved = facts.Now
-	return changes, now.Store
+	return false
 }
 
 // seenStore is a look that a save brings up to date.
