@@ -50,7 +50,7 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	case mend.Denied:
 		return "the store may not be read: run it as the user of the job"
 	case mend.Damaged:
-		return "to see what the whole lines of the damaged file would give: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
+		return "to see what would be left without what is damaged: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
 	case mend.Foreign:
 		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
 	}

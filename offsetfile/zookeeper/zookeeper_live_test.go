@@ -29,7 +29,7 @@ func load(t testing.TB, s offsetfile.Store, group string, topics ...string) offs
 	return h
 }
 
-// save saves offsets for the partitions of a topic from 0 on, None to remove one.
+// save saves offsets for the partitions of a topic from 0 on, None to remove one, over what is damaged.
 func save(t testing.TB, s offsetfile.Store, group, topic string, next ...int64) []offsets.Change {
 	t.Helper()
 	var changes []offsets.Change
@@ -43,7 +43,9 @@ func save(t testing.TB, s offsetfile.Store, group, topic string, next ...int64) 
 	defer cancel()
 	w, err := s.Writer(ctx, group, []string{topic})
 	must(t, err)
-	changes, _ = w.Save(ctx, load(t, s, group, topic).Store, changes, offsetfile.Facts{Now: time.Now()})
+	h, err := s.Load(ctx, group, []string{topic}, true)
+	must(t, err)
+	changes, _ = w.Save(ctx, h.Store, changes, offsetfile.Facts{Now: time.Now()})
 	return changes
 }
 
