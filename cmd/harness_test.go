@@ -471,6 +471,15 @@ func (r result) failure() errorDoc {
 	return doc
 }
 
+// fields is a document of any schema, which it has to conform to.
+func (r result) fields() map[string]any {
+	r.t.Helper()
+	conforms(r.t, []byte(r.out))
+	var all map[string]any
+	must(r.t, json.Unmarshal([]byte(r.out), &all))
+	return all
+}
+
 // yaml reads stdout as YAML into the form that JSON has.
 func (r result) yaml() map[string]any {
 	r.t.Helper()

@@ -117,8 +117,10 @@ func runHistory(ctx context.Context, g *global, o *historyOptions) error {
 	if err := g.unrecorded(ctx, &o.scope, p); err != nil {
 		return err
 	}
+	origin := g.session.origin
+	origin.Store = "" // one may be named for other commands, in the environment: it has no history
 	view := output.History{
-		Origin: g.session.origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
+		Origin: origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
 		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(ctx, g),
 	}
 	if err := view.Write(g.out(), output.Format(g.format)); err != nil {

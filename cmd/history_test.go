@@ -109,6 +109,15 @@ func TestHistory(t *testing.T) {
 	same(t, "a row", strings.Join(all[2][1:9], ","), "2031-11-29T09:00:05.000Z,back,orders,0,500,0,-500,3000")
 }
 
+// A store may be named in the environment, for the commands that read it: this one does not.
+func TestHistoryHasNoStore(t *testing.T) {
+	t.Parallel()
+	w, _ := moved(t)
+	w.vars["GTOFFSET_STORE"] = w.store
+	store, there := w.run("history", "-g", "billing", "-o", "json").exits(0).fields()["store"]
+	same(t, "store", words(store, there), "<nil> true")
+}
+
 // What history prints as the way back can be typed, and does what it says.
 func TestHistoryHintBringsBack(t *testing.T) {
 	t.Parallel()
