@@ -9,12 +9,17 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
-// waitEmpty looks again until no group is active, or the time is up; then the road refuses as it does without waiting.
+// waitEmpty looks again until no group is active and nobody holds the lock of its store, or the time is up; then the road refuses as
+// it does without waiting.
 func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {
 	until := w.g.env.Now().Add(time.Duration(w.road.waitEmpty))
-	for told := false; slices.ContainsFunc(shot.Groups, offsets.Group.Active) && w.g.env.Now().Before(until); told = true {
+	for told := false; slices.ContainsFunc(shot.Groups, atWork) && w.g.env.Now().Before(until); told = true {
 		if !told {
-			w.g.note("waiting up to %s for the members to leave", offsets.Span(time.Duration(w.road.waitEmpty)))
+			what := "the members to leave"
+			if !slices.ContainsFunc(shot.Groups, offsets.Group.Active) {
+				what = "whoever holds the store's lock"
+			}
+			w.g.note("waiting up to %s for %s", offsets.Span(time.Duration(w.road.waitEmpty)), what)
 		}
 		if err := wait(ctx, min(time.Second, time.Duration(w.road.waitEmpty))); err != nil {
 			return shot, err
@@ -27,6 +32,8 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 	w.inVain = slices.ContainsFunc(shot.Groups, offsets.Group.Active)
 	return shot, nil
 }
+
+func atWork(g offsets.Group) bool { return g.Active() || g.Locked() }
 
 // watchIdle compares two looks, one at each end of the time: a job without members betrays itself by what it saves.
 func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o lookOptions) (offsets.Snapshot, error) {

@@ -40,7 +40,7 @@ Dangers: a lag that stays at 1 may be a transaction's marker, which no consumer 
 	}
 	o.flags(c)
 	f := c.Flags()
-	f.BoolVar(&o.empty, "empty", false, "no member is in the group")
+	f.BoolVar(&o.empty, "empty", false, "no member is in the group, and nobody holds the lock of its store, if one is named")
 	numberVar(f, &o.lag, "lag", offsets.None, "no partition's lag is above `N`")
 	f.BoolVar(&o.caughtUp, "stored-caught-up", false, "the store has reached what is committed")
 	f.Var(&o.at, "for", "wait at most `DURATION`")

@@ -97,6 +97,19 @@ func TestWait(t *testing.T) {
 		w.run("wait", "-g", "billing", "-t", "orders:0", "--lag", "0", "--for", "2ms").exits(0)
 		w.run("wait", "-g", "billing", "--lag", "8", "--for", "2ms").exits(0)
 	})
+	t.Run("a job that holds the store's lock runs", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9).save("billing", "orders", 9)
+		held := w.lock("billing", "orders")
+		empty := []string{"wait", "-g", "billing", "--empty", "--for", "2ms"}
+		w.run(append(empty, "-s", w.store)...).exits(10).says(`group "billing": its store is locked by the nightly job`, ": its job runs")
+		w.run(empty...).exits(0) // no store is named
+		w.run("wait", "-g", "billing", "-s", w.store, "--lag", "0", "--for", "2ms").exits(0)
+		w.run("describe", "-g", "billing", "-s", w.store, "--problems").exits(0).prints("1 partition, 1 ok", ", locked by the nightly job")
+		must(t, held.Unlock())
+		w.run(append(empty, "-s", w.store)...).exits(0)
+		w.run("describe", "-g", "billing", "-s", w.store, "--problems").exits(0).prints("1 partition, 1 ok").never("locked")
+	})
 	t.Run("many groups", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).commit("a", "orders", 9).commit("b", "orders", 8)

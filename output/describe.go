@@ -157,7 +157,7 @@ func (d Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend
 
 // fine reports a group of which a line is enough where only problems are asked for.
 func (d Describe) fine(g offsets.Group, shown []offsets.Row) bool {
-	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 &&
+	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 && !g.Locked() &&
 		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0)
 }
 

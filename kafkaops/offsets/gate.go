@@ -95,7 +95,7 @@ func (g Group) notes(at time.Time) []string {
 		return nil
 	}
 	notes := slices.Clone(g.Store.Notes)
-	if g.Store.Holder != "" {
+	if g.Locked() {
 		notes = append(notes, fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder))
 	}
 	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < recently {

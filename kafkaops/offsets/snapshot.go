@@ -178,6 +178,9 @@ func (g Group) Active() bool {
 	return true
 }
 
+// Locked reports whether somebody holds the lock of the group's store: a job may hold it for as long as it runs.
+func (g Group) Locked() bool { return g.Store != nil && g.Store.Holder != "" }
+
 // Touched reports whether the group has a commit, an entry or an assignment in any row.
 func (g Group) Touched() bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool {

@@ -4,7 +4,7 @@ import "fmt"
 
 // Conditions are what can be waited for. All that are set must hold.
 type Conditions struct {
-	Empty    bool  // no member in any group
+	Empty    bool  // no member in any group, and nobody who holds the lock of its store
 	MaxLag   int64 // None: not asked for
 	CaughtUp bool  // the store has reached what is committed
 }
@@ -16,6 +16,9 @@ func Open(s Snapshot, c Conditions) []string {
 	for _, g := range s.Groups {
 		if c.Empty && g.Active() {
 			open = append(open, fmt.Sprintf("group %q is active: %s", g.ID, g.activity()))
+		}
+		if c.Empty && g.Locked() {
+			open = append(open, fmt.Sprintf("group %q: its store is locked by %s: its job runs", g.ID, g.Store.Holder))
 		}
 		if c.CaughtUp && g.Type == Share {
 			open = append(open, fmt.Sprintf("group %q is a share group, which commits no offset that a store could reach", g.ID))

@@ -56,6 +56,23 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// A job that assigns its partitions by hand is in no group: that it runs shows only in the lock of its store.
+func TestOpenOfLockedStore(t *testing.T) {
+	t.Parallel()
+	g := offsets.Group{ID: "g", Existence: offsets.Exists, State: "Empty", Store: &offsets.Store{Path: "/s", Holder: "the nightly job"}}
+	for _, c := range []struct {
+		when offsets.Conditions
+		want string
+	}{
+		{offsets.Conditions{Empty: true, MaxLag: offsets.None}, `group "g": its store is locked by the nightly job: its job runs`},
+		{offsets.Conditions{MaxLag: 0}, ""},
+	} {
+		if got := strings.Join(offsets.Open(offsets.Snapshot{Groups: []offsets.Group{g}}, c.when), "; "); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.when, got, c.want)
+		}
+	}
+}
+
 // A share group is waited for by the lag that the brokers count, as describe shows it.
 func TestOpenOfShareGroup(t *testing.T) {
 	t.Parallel()
