@@ -326,3 +326,55 @@ func TestAllGroupsWithTheStores(t *testing.T) {
 	}
 	same(t, "list", strings.Join(listed, " "), "archive billing invoices shipping zebra")
 }
+
+// What only a store could tell is null without one, where the text says that it cannot be told; what a policy or a stale epoch bounds
+// is a number all the same. A store that says nothing of a partition leaves the two null there, and counts it as unsure.
+func TestRestartWithoutAStore(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 600}).commit("billing", "orders", 800, none)
+	type outcome struct {
+		From, Policy, Unprocessed, Repeats, Unsure string
+	}
+	restart := func(list any) (all []outcome) {
+		for _, o := range list.([]any) {
+			f := o.(map[string]any)
+			all = append(all, outcome{words(f["from"]), words(f["policy"]), words(f["loses_unprocessed"]), words(f["repeats"]), words(f["unsure"])})
+		}
+		return all
+	}
+	look := func(args ...string) (group map[string]any, first []outcome) {
+		d := w.run(append([]string{"describe", "-g", "billing", "-o", "json"}, args...)...).exits(0).fields()
+		group = d["groups"].([]any)[0].(map[string]any)
+		return group, restart(group["partitions"].([]any)[0].(map[string]any)["restart"])
+	}
+	w.run("describe", "-g", "billing").exits(0).prints("A restart from the commits   loses 0, reads 100; how much was processed cannot be told without a store.")
+	group, first := look()
+	for n, want := range []outcome{
+		{"commits", "<nil>", "<nil>", "<nil>", "<nil>"},
+		{"commits", "earliest", "<nil>", "<nil>", "<nil>"},
+		{"commits", "latest", "<nil>", "<nil>", "<nil>"},
+		{"commits", "none", "<nil>", "<nil>", "<nil>"},
+		{"new-group", "<nil>", "0", "0", "0"},
+		{"new-group", "earliest", "0", "800", "0"},
+	} {
+		same(t, "of the group", restart(group["restart"])[n], want)
+	}
+	same(t, "of a partition", first[0], outcome{"commits", "<nil>", "<nil>", "<nil>", "<nil>"})
+
+	w.commit("billing", "orders", 800, 700) // high: under earliest all of it is read again
+	group, _ = look()
+	same(t, "bounded by a policy", restart(group["restart"])[1], outcome{"commits", "earliest", "<nil>", "600", "<nil>"})
+
+	w.save("billing", "orders", none, 600)
+	group, first = look("-s", w.store)
+	for _, o := range restart(group["restart"]) {
+		if o.From == "commits" && o.Policy == "<nil>" {
+			same(t, "of the group, with a store", o, outcome{"commits", "<nil>", "0", "0", "1"})
+		}
+	}
+	for _, o := range first {
+		if o.From == "commits" {
+			same(t, "of a partition without entry", o, outcome{"commits", "<nil>", "<nil>", "<nil>", "<nil>"})
+		}
+	}
+}

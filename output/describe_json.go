@@ -190,6 +190,7 @@ func jsonRestart(e *encoder, outcomes []offsets.Outcome) {
 			e.raw(`,`)
 		}
 		first = false
+		sure := !o.Unwitnessed && o.Unsure == 0
 		e.raw(`{"from":"`)
 		e.raw(string(o.From))
 		if o.Policy == offsets.PolicyApart {
@@ -200,9 +201,9 @@ func jsonRestart(e *encoder, outcomes []offsets.Outcome) {
 			e.raw(`"`)
 		}
 		e.pair(`,"loses_expired":`, o.Expired)
-		e.pair(`,"loses_unprocessed":`, o.Unprocessed)
+		e.pair(`,"loses_unprocessed":`, told(o.Unprocessed, sure))
 		e.pair(`,"loses_readable":`, o.Readable)
-		e.pair(`,"repeats":`, o.Repeats)
+		e.pair(`,"repeats":`, told(o.Repeats, sure || o.Repeats > 0))
 		e.pair(`,"reads":`, o.Reads)
 		switch {
 		case o.Stops:
@@ -214,6 +215,14 @@ func jsonRestart(e *encoder, outcomes []offsets.Outcome) {
 		}
 	}
 	e.raw(`]`)
+}
+
+// told is a number, None where nothing tells it. What is read again is at least bounded where a policy or a stale epoch decides.
+func told(n int64, known bool) int64 {
+	if !known {
+		return offsets.None
+	}
+	return n
 }
 
 func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.Side) {
@@ -298,16 +307,16 @@ func jsonOutcome(e *encoder, o offsets.Outcome) {
 	e.string("from", string(o.From))
 	e.text("policy", string(o.Policy)) // null: what no policy decides
 	e.int("loses_expired", o.Expired)
-	e.int("loses_unprocessed", o.Unprocessed)
+	e.number("loses_unprocessed", told(o.Unprocessed, !o.Unwitnessed))
 	e.int("loses_readable", o.Readable)
-	e.int("repeats", o.Repeats)
+	e.number("repeats", told(o.Repeats, !o.Unwitnessed || o.Repeats > 0))
 	e.int("reads", o.Reads)
 	e.int("out_of_range", int64(o.OutOfRange))
 	e.int("without_offset", int64(o.WithoutOffset))
 	e.int("jumps", int64(o.Jumps))
 	e.int("waits", int64(o.Waits))
 	e.int("uncounted", int64(o.Uncounted))
-	e.int("unsure", int64(o.Unsure))
+	e.number("unsure", told(int64(o.Unsure), !o.Unwitnessed))
 	e.bool("stops", o.Stops)
 	e.close('}')
 }

@@ -47,9 +47,9 @@ func restart(p *printer, base offsets.Outcome, all []offsets.Outcome, g offsets.
 	repeats := offsets.Thousands(base.Repeats)
 	switch {
 	case none: // what it loses is the policy's to say
-	case base.From == offsets.FromCommits && g.Store == nil && base.Repeats == 0:
+	case base.Unwitnessed && base.Repeats == 0:
 		p.prose(hang, "%s  loses %s, reads %s; how much was processed cannot be told without a store%s.", from, losses(base), offsets.Thousands(base.Reads), rest)
-	case base.From == offsets.FromCommits && g.Store == nil:
+	case base.Unwitnessed:
 		p.prose(hang, "%s  loses %s, repeats up to %s, reads %s; how much was processed cannot be told without a store%s.", from, losses(base), repeats, offsets.Thousands(base.Reads), rest)
 	default:
 		p.prose(hang, "%s  loses %s, repeats %s, reads %s%s.", from, losses(base), repeats, offsets.Thousands(base.Reads), rest)

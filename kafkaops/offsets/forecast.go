@@ -51,6 +51,7 @@ type Outcome struct {
 	Uncounted     int  // partitions about which nothing can be said
 	Unsure        int  // commits in range of which the named store does not tell how much was processed
 	Stops         bool // under PolicyNone: there is a partition at which the client would stop
+	Unwitnessed   bool // from the commits, and no store is named: how much was processed is not known of any partition
 }
 
 // Decided reports whether the client's policy has a say anywhere.
@@ -75,7 +76,7 @@ func Forecast(g Group, cluster string) []Outcome {
 	var all []Outcome
 	for _, from := range places {
 		for _, policy := range policies {
-			all = append(all, Outcome{From: from, Policy: policy})
+			all = append(all, Outcome{From: from, Policy: policy, Unwitnessed: unwitnessed(from, g.Store != nil)})
 		}
 	}
 	same := make([]Outcome, len(places)) // what is the same under each policy
@@ -100,6 +101,9 @@ func Forecast(g Group, cluster string) []Outcome {
 	return all
 }
 
+// unwitnessed reports a restart from a place without anything that says how much was processed.
+func unwitnessed(from Place, store bool) bool { return from == FromCommits && !store }
+
 // plus adds what another outcome counts.
 func (o *Outcome) plus(a *Outcome) {
 	o.Expired, o.Unprocessed, o.Readable = o.Expired+a.Expired, o.Unprocessed+a.Unprocessed, o.Readable+a.Readable
@@ -120,14 +124,14 @@ func (j *Judged) Forecast(all []Outcome) []Outcome {
 		places = from[1:]
 	}
 	for _, place := range places {
-		o := Outcome{From: place}
+		o := Outcome{From: place, Unwitnessed: unwitnessed(place, j.store)}
 		o.add(j)
 		if !o.Decided() {
 			all = append(all, o)
 			continue
 		}
 		for _, policy := range [...]Policy{PolicyEarliest, PolicyLatest, PolicyNone} {
-			o := Outcome{From: place, Policy: policy}
+			o := Outcome{From: place, Policy: policy, Unwitnessed: unwitnessed(place, j.store)}
 			o.add(j)
 			all = append(all, o)
 		}

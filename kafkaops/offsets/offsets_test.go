@@ -168,6 +168,7 @@ func TestForecastEachPartition(t *testing.T) {
 				g.Store = &offsets.Store{}
 			}
 			tc.want.From, tc.want.Policy = tc.from, tc.under
+			tc.want.Unwitnessed = tc.from == offsets.FromCommits && !tc.store
 			seen := false
 			for _, got := range offsets.Forecast(g, "c") {
 				if got.From == tc.from && got.Policy == tc.under {
