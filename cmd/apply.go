@@ -122,6 +122,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	w.plan.Command = r.command
 	w.plan.ID = planID(w.plan, g.env.Now())
 	w.plan = offsets.Gate(w.plan, shot, r.create)
+	if w.inVain || r.execute && len(shot.Groups) == 1 {
+		w.plan = w.plan.NotRefused(shot)
+	}
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(); err != nil {
@@ -352,9 +355,10 @@ func (w *writing) lock(ctx context.Context) error {
 			continue
 		}
 		slices.Sort(topics)
-		l, err := w.g.session.store.Writer(ctx, pg.Group, slices.Compact(topics))
+		topics = slices.Compact(topics)
+		l, err := w.g.session.store.Writer(ctx, pg.Group, topics)
 		if err != nil {
-			return err
+			return lockedOf(err, pg.Group, topics)
 		}
 		w.locks[pg.Group] = l
 		for _, n := range l.Notes() {
@@ -362,6 +366,21 @@ func (w *writing) lock(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lockedOf adds to the error of a lock that another process holds what of the plan it is about; other errors it leaves alone.
+func lockedOf(err error, group string, topics []string) error {
+	var locked *offsetfile.LockedError
+	if !errors.As(err, &locked) {
+		return err
+	}
+	p := explain(context.Background(), err)
+	at := output.ErrorDetail{Group: group, Partition: offsets.None, Reason: locked.Error()}
+	if len(topics) == 1 { // of several the path tells which
+		at.Topic = topics[0]
+	}
+	p.details = append(p.details, at)
+	return &p
 }
 
 func (w *writing) unlock() {

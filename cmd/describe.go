@@ -168,7 +168,13 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 	checks := offsets.RunChecks(shot, o.limits.limits())
 	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
 	g.noteUnmeasured(checks)
-	return errors.Join(err, g.troubles(shot, &o.scope), checksError(checks))
+	return errors.Join(err, g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
+		if f := output.Format(g.format); f == "" || f == output.Table || f == output.Wide {
+			return "" // it stands below the group
+		}
+		grp, _ := shot.Group(group)
+		return g.hint(shot, grp, &o.scope)
+	}))
 }
 
 // look is what is to be measured.

@@ -272,8 +272,8 @@ func causeOfRow(r *offsets.Row) cause {
 	return causeIncomplete
 }
 
-// checksError names each check that is not met.
-func checksError(checks []offsets.Check) error {
+// checksError names each check that is not met. hint gives the next step for a group, "" for none.
+func checksError(checks []offsets.Check, hint func(group string) string) error {
 	var errs []error
 	for _, c := range checks {
 		if !c.Failed {
@@ -284,9 +284,22 @@ func checksError(checks []offsets.Check) error {
 		if c.Name == "ok" {
 			text = fmt.Sprintf("check: %s not ok, such as %s: %s", offsets.Plural(c.Count, "partition"), at, c.Worst.Words)
 		}
-		errs = append(errs, &problem{code: exitNotMet, text: text})
+		errs = append(errs, &problem{code: exitNotMet, text: text, hint: hint(c.Worst.Group), details: failing(&c)})
 	}
 	return errors.Join(errs...)
+}
+
+// failing lists the partitions that fail a check, each with what is wrong or its number.
+func failing(c *offsets.Check) []output.ErrorDetail {
+	details := make([]output.ErrorDetail, 0, len(c.Fails))
+	for _, f := range c.Fails {
+		reason := f.Words
+		if reason == "" {
+			reason = fmt.Sprintf("--%s %s: %s", c.Name, measure(c.Limit, c.Unit), measure(f.Value, c.Unit))
+		}
+		details = append(details, output.ErrorDetail{Group: f.Group, Topic: f.Topic, Partition: f.Partition, Reason: reason})
+	}
+	return details
 }
 
 // measure writes a number of a check.

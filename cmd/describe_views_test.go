@@ -378,3 +378,19 @@ func TestRestartWithoutAStore(t *testing.T) {
 		}
 	}
 }
+
+// A check that is not met names, in documents, each place where it is not, and what mends the worst.
+func TestCheckNamesItsPlaces(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 900, 200)
+	r := w.run("describe", "-g", "billing", "--check", "--max-lag", "399", "-o", "json", "-q").exits(10)
+	var got []string
+	for _, d := range r.failure().Details {
+		got = append(got, words(deref(d.Group), deref(d.Topic), *d.Partition, d.Reason))
+	}
+	same(t, "details", strings.Join(got, "; "), "billing orders 0 committed low: 400 expired; billing orders 2 committed low: 300 expired; "+
+		"billing orders 0 --max-lag 399: 400; billing orders 2 --max-lag 399: 400")
+	hint := deref(r.failure().Hint)
+	same(t, "the hint is the one of the text", strings.Contains(w.run("describe", "-g", "billing").exits(0).out, "hint: "+hint+"\n"), true)
+	w.run("describe", "-g", "billing", "--check").exits(10).prints("hint: " + hint).never("gtoffset: hint")
+}

@@ -601,6 +601,7 @@ type planDoc struct {
 	Groups       []struct {
 		Group   string
 		State   *string
+		Notes   []string
 		Refusal *string
 		Changes []changeDoc
 	}
@@ -616,6 +617,7 @@ type changeDoc struct {
 	Topic         string
 	Partition     int32
 	Side          string
+	Condition     string
 	Old, New      struct{ Offset, Epoch number }
 	Verdict       string
 	Reason        string

@@ -79,6 +79,17 @@ func TestPlanIsAppliedLater(t *testing.T) {
 				// Twice is once.
 				w.run("import", plan, "--execute").exits(0).never("[y/N]", "\nundo")
 				w.run("import", plan, "--check").exits(0)
+				for _, g := range w.run("import", plan, "--execute", "-o", "json", "-q").exits(0).plan().Groups {
+					for _, c := range g.Changes {
+						want := "ok"
+						if c.Old.Offset.n == nil {
+							want = "none"
+						}
+						if deref(c.Result) == "already" && words(c.Condition, c.Skips, c.Repeats, c.Expired) != want+" 0 0 0" {
+							t.Errorf("what stands is not what the condition is about: %+v", c)
+						}
+					}
+				}
 				same(t, "offsets of the second run", w.offsets(), c.want)
 				// The undo goes back over both.
 				w.run(strings.Fields(deref(p.Undo))[1:]...).exits(0)

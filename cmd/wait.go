@@ -100,7 +100,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 				return err
 			}
 			if len(open) > 0 {
-				return &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
+				return notMet(shot, o, conditions, open)
 			}
 			return nil
 		}
@@ -109,6 +109,15 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 			return err
 		}
 	}
+}
+
+// notMet is the end of a wait whose time is up.
+func notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditions, open []string) error {
+	p := &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
+	if offsets.Stuck(shot, c) {
+		p.hint = "waiting longer does not mend such an offset; what does, describe --problems with the same -g and -s says"
+	}
+	return p
 }
 
 // progressLine returns a function that shows one line on a terminal, each time in place of the one before; "" takes it away.

@@ -97,6 +97,16 @@ func TestWait(t *testing.T) {
 		w.run("wait", "-g", "billing", "-t", "orders:0", "--lag", "0", "--for", "2ms").exits(0)
 		w.run("wait", "-g", "billing", "--lag", "8", "--for", "2ms").exits(0)
 	})
+	t.Run("what waiting does not mend", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "orders", 8, 9).save("billing", "orders", 8, 9)
+		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 0: lag 1", "--for 30m waits longer")
+		w.commit("billing", "orders", 8, 10)
+		for _, when := range []string{"--lag=1", "--stored-caught-up"} {
+			w.run("wait", "-g", "billing", "-s", w.store, when, "--for", "2ms").exits(10).
+				says("orders 1: committed high: 1 ahead", "waiting longer does not mend such an offset", "describe --problems").never("waits longer")
+		}
+	})
 	t.Run("a job that holds the store's lock runs", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9).save("billing", "orders", 9)

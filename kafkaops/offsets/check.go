@@ -33,10 +33,11 @@ type Check struct {
 	Unit       Unit
 	Limit      int64 // None for "ok"
 	Failed     bool
-	Worst      *Measure // where it failed most, or came nearest to it; nil if nothing could be measured
-	Count      int      // how many partitions fail
-	Unmeasured int      // how many could not be measured, which fails none by itself
-	Reasons    []Reason // why they could not be, in the order in which they were met
+	Worst      *Measure  // where it failed most, or came nearest to it; nil if nothing could be measured
+	Count      int       // how many partitions fail
+	Fails      []Measure // those
+	Unmeasured int       // how many could not be measured, which fails none by itself
+	Reasons    []Reason  // why they could not be, in the order in which they were met
 }
 
 // Reason is why some partitions could not be measured.
@@ -169,6 +170,7 @@ func (c *condition) run(s Snapshot) Check {
 			if c.fails(m.value) {
 				c.Failed = true
 				c.Count++
+				c.Fails = append(c.Fails, Measure{Group: g.ID, Key: j.Row.Key, Value: m.value, Words: m.words})
 			}
 			if c.Worst == nil || m.value != c.Worst.Value && (m.value > c.Worst.Value) != c.least {
 				c.Worst = &Measure{Group: g.ID, Key: j.Row.Key, Value: m.value, Words: m.words}

@@ -34,6 +34,22 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 	})
 }
 
+// NotRefused notes, in a plan that does nothing, which groups are active: to write to them would be refused, and so it does not pass
+// for a word about their members that nothing is.
+func (p Plan) NotRefused(s Snapshot) Plan {
+	if p.ToDo() > 0 {
+		return p
+	}
+	p.Groups = slices.Clone(p.Groups)
+	for i := range p.Groups {
+		pg := &p.Groups[i]
+		if g, ok := s.Group(pg.Group); ok && pg.Refusal == "" && g.Active() && !pg.Live {
+			pg.Notes = append(slices.Clone(pg.Notes), "the group is still active: "+g.activity())
+		}
+	}
+	return p
+}
+
 // writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {

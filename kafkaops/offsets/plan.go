@@ -444,11 +444,19 @@ func Resume(p Plan, s Snapshot) Plan {
 		switch {
 		case c.Verdict == Write && c.Result == Already:
 			c.Verdict, c.Reason, c.Old, c.Verified = Keep, "at its new value already", c.New, false
+			c.Condition, c.Skips, c.Repeats, c.Expired = s.condition(group, c.Key, c.Side), 0, 0, 0
 		case c.Verdict == Write && asked[place{group, c.Key, c.Side}]:
 			c.Verdict = Ask
 		}
 		return c
 	})
+}
+
+// condition is what an entry is worth now.
+func (s Snapshot) condition(group string, k Key, side Side) Condition {
+	g, _ := s.Group(group)
+	r, _ := g.Row(k)
+	return Judge(*r.Entry(side), r.Range, s.Origin.Cluster).Condition
 }
 
 // Epochs is the leader epoch of each commit that is to be written with one.

@@ -36,6 +36,25 @@ func Open(s Snapshot, c Conditions) []string {
 	return open
 }
 
+// Stuck reports whether something does not hold that waiting does not mend by itself: an offset that is none of this log's.
+func Stuck(s Snapshot, c Conditions) bool {
+	for _, g := range s.Groups {
+		for i := range g.Rows {
+			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
+			if c.MaxLag != None && j.Committed.lost() && j.lagOpen(c.MaxLag) != "" ||
+				(j.Committed.lost() || j.Stored.lost()) && j.behindOpen(c.CaughtUp) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lost reports an offset from which no lag would count.
+func (s *State) lost() bool {
+	return s.Condition == High || s.Condition == Gone || s.Identity == Recreated || s.Foreign || s.Stale
+}
+
 // lagOpen says why the partition's lag is not known to be at most the given one, "" if it is. None is no limit.
 func (j *Judged) lagOpen(most int64) string {
 	r, state := j.Row, &j.Committed
