@@ -456,7 +456,7 @@ func Resume(p Plan, s Snapshot) Plan {
 func (s Snapshot) condition(group string, k Key, side Side) Condition {
 	g, _ := s.Group(group)
 	r, _ := g.Row(k)
-	return Judge(*r.Entry(side), r.Range, s.Origin.Cluster).Condition
+	return Judge(r.Entry(side), r.Range, s.Origin.Cluster).Condition
 }
 
 // Epochs is the leader epoch of each commit that is to be written with one.
