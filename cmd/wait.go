@@ -100,7 +100,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 				return err
 			}
 			if len(open) > 0 {
-				return notMet(shot, o, conditions, open)
+				return g.notMet(shot, o, conditions, open)
 			}
 			return nil
 		}
@@ -112,10 +112,14 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 }
 
 // notMet is the end of a wait whose time is up.
-func notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditions, open []string) error {
+func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditions, open []string) error {
 	p := &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
-	if offsets.Stuck(shot, c) {
-		p.hint = "waiting longer does not mend such an offset; what does, describe --problems with the same -g and -s says"
+	if grp, stuck := offsets.Stuck(shot, c); stuck {
+		what := g.hint(shot, grp, &o.scope)
+		if what == "" {
+			what = "what is wrong with it: " + g.typed("describe", "-g", grp.ID, "--problems")
+		}
+		p.hint = "waiting longer does not mend such an offset; " + what
 	}
 	return p
 }

@@ -36,18 +36,19 @@ func Open(s Snapshot, c Conditions) []string {
 	return open
 }
 
-// Stuck reports whether something does not hold that waiting does not mend by itself: an offset that is none of this log's.
-func Stuck(s Snapshot, c Conditions) bool {
+// Stuck finds the first group of which something does not hold that waiting does not mend by itself: an offset that is none of this
+// log's.
+func Stuck(s Snapshot, c Conditions) (Group, bool) {
 	for _, g := range s.Groups {
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			if c.MaxLag != None && j.Committed.lost() && j.lagOpen(c.MaxLag) != "" ||
 				(j.Committed.lost() || j.Stored.lost()) && j.behindOpen(c.CaughtUp) != "" {
-				return true
+				return g, true
 			}
 		}
 	}
-	return false
+	return Group{}, false
 }
 
 // lost reports an offset from which no lag would count.
