@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gtoffset/infile"
+	"gtoffset/kafkaops/offsets/infile"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gtoffset/infile"
+	"gtoffset/kafkaops/offsets/infile"
 )
 
 // PasswordVariable is the environment variable with the password of a store whose URL names none.

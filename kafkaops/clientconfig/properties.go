@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 
-	"gtoffset/infile"
+	"gtoffset/kafkaops/offsets/infile"
 )
 
 // maxFile bounds what is read of any file here: none that people write comes near it.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gtoffset/infile"
+	"gtoffset/kafkaops/offsets/infile"
 )
 
 func must(t *testing.T, err error) {
