@@ -46,30 +46,33 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		return g.typed(append(words, end...)...)
 	}
 	mend := grp.Repairs(shot.Origin.Cluster)
+	writable := g.session.store == nil || g.session.store.Can().Write // what is only read is mended by its job
 	switch {
 	case mend.Denied:
 		return "the store may not be read: run it as the user of the job"
-	case mend.Damaged:
+	case mend.Damaged && writable:
 		return "to see what would be left without what is damaged: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
-	case mend.Foreign:
+	case mend.Foreign && writable:
 		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
-	}
-	if safe := grp.Safe(shot.Origin.Cluster); len(safe) > 0 {
-		return "to lose nothing that is still there: " + line("reset", safe, "--to-safe", "--stored", "--committed")
 	}
 	flags := func(sides []offsets.Side, end ...string) []string {
 		for _, side := range sides {
-			end = append(end, "--"+string(side))
+			if side == offsets.Committed || writable {
+				end = append(end, "--"+string(side))
+			}
 		}
 		return end
 	}
-	if stale, sides := grp.Stale(shot.Origin.Cluster); len(stale) > 0 {
+	if safe := grp.Safe(shot.Origin.Cluster, sc.selections); len(safe) > 0 {
+		return "to lose nothing that is still there: " + line("reset", safe, flags([]offsets.Side{offsets.Stored, offsets.Committed}, "--to-safe")...)
+	}
+	if stale, sides := grp.Stale(shot.Origin.Cluster, sc.selections); len(flags(sides)) > 0 {
 		return "to go on where the offsets say, without the stale leader epochs: " + line("reset", stale, flags(sides, "--to-current")...)
 	}
-	if len(mend.Sides) == 0 {
+	end := flags(mend.Sides)
+	if len(end) == 0 {
 		return ""
 	}
-	end := flags(mend.Sides)
 	if mend.Recreated {
 		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
 	}

@@ -85,22 +85,16 @@ func (s Snapshot) stumbling(visit func(*Row, *Entry)) {
 }
 
 // Stale selects the partitions whose leader epoch, on either side, would send consumers back or let them wait, and names the sides.
-func (g Group) Stale(cluster string) (stale []Selection, sides []Side) {
-	for i := range g.Rows {
-		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)
-		if !j.Stored.Stale && !j.Committed.Stale {
-			continue
-		}
+// asked is what the look was held to.
+func (g Group) Stale(cluster string, asked []Selection) (stale []Selection, sides []Side) {
+	stale = g.selectRows(asked, func(r *Row) bool {
+		j := JudgeRow(r, cluster, g.Store != nil)
 		for _, side := range []Side{Stored, Committed} {
 			if _, s := j.on(side); s.Stale && !slices.Contains(sides, side) {
 				sides = append(sides, side)
 			}
 		}
-		if n := len(stale); n == 0 || stale[n-1].Topic != j.Row.Topic {
-			stale = append(stale, Selection{Topic: j.Row.Topic})
-		}
-		last := &stale[len(stale)-1]
-		last.Partitions = append(last.Partitions, j.Row.Partition)
-	}
+		return j.Stored.Stale || j.Committed.Stale
+	})
 	return stale, sides
 }

@@ -244,34 +244,47 @@ func (g Group) Repairs(cluster string) Repair {
 	return need
 }
 
-// Safe selects the partitions that going to the smaller of stored and committed would mend, where anything was committed that the
-// store says was not processed, or is out of range, on a group in which something was.
-func (g Group) Safe(cluster string) []Selection {
-	var safe []Selection
-	of := map[string]int{}
-	unprocessed := false
-	for _, r := range g.Rows {
-		n, ok := r.Unprocessed(cluster)
-		unprocessed = unprocessed || ok && n > 0
-		of[r.Topic]++
-		if !ok || Judge(r.Stored, r.Range, cluster).Condition == High || Judge(r.Committed, r.Range, cluster).Condition == High {
-			continue // the end may pass over records that were never read
-		}
-		if n := len(safe); n == 0 || safe[n-1].Topic != r.Topic {
-			safe = append(safe, Selection{Topic: r.Topic})
-		}
-		last := &safe[len(safe)-1]
-		last.Partitions = append(last.Partitions, r.Partition)
-	}
-	if !unprocessed {
+// Safe selects the partitions of which a restart from the commits would pass over records that the store says were not processed,
+// if there are any, and those whose entry in the store is low. Going to the smaller of stored and committed mends all of them, and moves
+// no entry of the store back: there the smaller one is the store's. asked is what the look was held to.
+func (g Group) Safe(cluster string, asked []Selection) []Selection {
+	some := false
+	safe := g.selectRows(asked, func(r *Row) bool {
+		j := JudgeRow(r, cluster, true)
+		n, ok := j.Unprocessed()
+		some = some || ok && n > 0
+		return ok && (n > 0 || j.Stored.Condition == Low && n == 0)
+	})
+	if !some {
 		return nil
 	}
-	for i, s := range safe {
-		if len(s.Partitions) == of[s.Topic] {
-			safe[i].Partitions = nil // all of them
+	return safe
+}
+
+// selectRows selects the rows for which f holds; a topic all of whose partitions are among them by its name alone, unless partitions of
+// it were asked for: then there are others.
+func (g Group) selectRows(asked []Selection, f func(*Row) bool) []Selection {
+	var all []Selection
+	of := map[string]int{}
+	for i := range g.Rows {
+		r := &g.Rows[i]
+		of[r.Topic]++
+		if !f(r) {
+			continue
+		}
+		if n := len(all); n == 0 || all[n-1].Topic != r.Topic {
+			all = append(all, Selection{Topic: r.Topic})
+		}
+		last := &all[len(all)-1]
+		last.Partitions = append(last.Partitions, r.Partition)
+	}
+	for i, s := range all {
+		parts := slices.ContainsFunc(asked, func(a Selection) bool { return a.Topic == s.Topic && len(a.Partitions) > 0 })
+		if len(s.Partitions) == of[s.Topic] && !parts {
+			all[i].Partitions = nil // all of them
 		}
 	}
-	return safe
+	return all
 }
 
 // Held reports which sides have anything for any of the groups; an entry that cannot be read is there too.

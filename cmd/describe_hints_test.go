@@ -1,0 +1,110 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// hinted is the command that describe's hint names, "" if there is none.
+func (r result) hinted() string {
+	for line := range strings.Lines(r.out) {
+		if hint, ok := strings.CutPrefix(line, "hint: "); ok {
+			if _, command, ok := strings.Cut(strings.TrimSpace(hint), ": gtoffset "); ok {
+				return command
+			}
+		}
+	}
+	return ""
+}
+
+// Whoever does what describe says comes to an end: each line that it prints works, is not printed again, moves no entry of the store back that
+// was in range, and when none is printed any more a restart from the commits loses nothing that is still there.
+func TestHintsComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	six := [][2]int64{{100, 1000}, {100, 1000}, {100, 1000}, {100, 1000}, {100, 1000}, {100, 1000}}
+	for _, c := range []struct {
+		name              string
+		bare              bool // the store knows no identity
+		stored, committed []int64
+		only              string   // partitions that are asked for, "" for all
+		first             string   // what the first hint selects
+		after             []string // stored and committed at the end
+	}{
+		{
+			name: "a commit beyond the end is among what would be lost", stored: []int64{150, 200, 300, 801, 100, none}, committed: []int64{150, 260, 300, 201, 99000, none},
+			first: "-t orders:1,4 ", after: []string{"0=150 1=200 2=300 3=801 4=100", "0=150 1=200 2=300 3=201 4=100"},
+		},
+		{
+			name: "low on both sides, and one of them", stored: []int64{50, 50, 500, 500}, committed: []int64{50, 300, 50, 501},
+			first: "-t orders:0-1,3 ", after: []string{"0=100 1=100 2=500 3=500", "0=100 1=100 2=100 3=500"},
+		},
+		{
+			name: "all of them", stored: []int64{150, 150, 150, 150, 150, 150}, committed: []int64{160, 160, 160, 160, 99000, 1000},
+			first: "-t orders ", after: []string{"0=150 1=150 2=150 3=150 4=150 5=150", "0=150 1=150 2=150 3=150 4=150 5=150"},
+		},
+		{
+			name: "no more than was asked for", stored: []int64{150, 150, 150, 150, 150, 150}, committed: []int64{160, 160, 160, 160, 99000, 1000}, only: ":0-1",
+			first: "-t orders:0-1 ", after: []string{"0=150 1=150 2=150 3=150 4=150 5=150", "0=150 1=150 2=160 3=160 4=99000 5=1000"},
+		},
+		{
+			name: "the store beyond the end", bare: true, stored: []int64{99000, 150, 99000}, committed: []int64{200, 150, 99000},
+			first: "--stored --committed --high earliest", after: []string{"0=100 1=150 2=100", "0=100 1=150 2=100"},
+		},
+		{
+			name: "the store beyond the end, beside records to be lost", bare: true, stored: []int64{99000, 150}, committed: []int64{99000, 160},
+			first: "-t orders:1 ", after: []string{"0=100 1=150", "0=100 1=150"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", six[:len(c.stored)]...).commit("billing", "orders", c.committed...)
+			w.saveAs("billing", "orders", w.b.TopicID("orders"), "kfake", c.stored...)
+			if c.bare {
+				w.save("billing", "orders", c.stored...)
+			}
+			describe := []string{"describe", "-g", "billing", "-s", w.store}
+			if c.only != "" {
+				describe = append(describe, "-t", "orders"+c.only)
+			}
+			told := map[string]bool{}
+			for round := 1; ; round++ {
+				hint := w.run(describe...).exits(0).hinted()
+				if round == 1 && !strings.Contains(hint, c.first) {
+					t.Errorf("the first hint is %q, want %s", hint, c.first)
+				}
+				if hint == "" {
+					break
+				}
+				if told[hint] {
+					t.Fatalf("told twice: %s", hint)
+				}
+				told[hint] = true
+				w.run(append(typed(hint), "--execute")...).exits(0).never("Nothing to do")
+			}
+			same(t, "stored", w.stored("billing", "orders"), c.after[0])
+			same(t, "committed", w.committed("billing", "orders"), c.after[1])
+			w.run(describe...).never("never processed", "stored -")
+		})
+	}
+}
+
+// What is only read is no side that a hint could name.
+func TestHintsOfAStoreThatIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}).commit("billing", "orders", 99000, 300)
+	checkpoint := t.TempDir()
+	for name, text := range map[string]string{"offsets/0": "v1\n{}\n{\"orders\":{\"0\":150,\"1\":50}}", "commits/0": "v1\n{}"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(checkpoint, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(checkpoint, name), []byte(text), 0o644))
+	}
+	describe := []string{"describe", "-g", "billing", "-s", "spark:" + checkpoint}
+	hint := w.run(describe...).hinted()
+	if !strings.Contains(hint, "--to-safe --committed") || strings.Contains(hint, "--stored") {
+		t.Errorf("hint = %q", hint)
+	}
+	w.run(append(typed(hint), "--execute")...).exits(0)
+	same(t, "committed", w.committed("billing", "orders"), "0=150 1=100")
+	same(t, "hint", w.run(describe...).hinted(), "")
+}
