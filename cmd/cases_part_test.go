@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -15,11 +16,22 @@ func TestCasesPart(t *testing.T) {
 		w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store", "6 partitions, 3 ok")
 		r := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0).prints("3 more are in range and stay")
 		for p := 3; p < 6; p++ {
-			if line := r.line("orders", p); !strings.Contains(line, "new partition added: starts at earliest") {
+			if line := r.line("orders", p); !strings.Contains(line, "new no entry, no commit, and the store's whole file ends with partition 2: starts at earliest") {
 				t.Errorf("line of partition %d = %q", p, line)
 			}
 		}
 		same(t, "stored", w.stored("billing", "orders"), "0=4 1=5 2=6 3=0 4=2 5=0")
+	})
+	t.Run("PART-1 on both sides", func(t *testing.T) {
+		t.Parallel()
+		// What is known of the partition is the same on each side, and so is what is done.
+		w := start(t).topic("orders", [2]int64{0, 10}, [2]int64{2, 10}).saveAs("billing", "orders", "", "", 4).commit("billing", "orders", 4)
+		clamp := []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute", "-o", "json"}
+		d := w.run(clamp...).exits(0).plan()
+		stored, committed := d.change(t, "orders", 1, "stored"), d.change(t, "orders", 1, "committed")
+		same(t, "reasons", committed.Reason, stored.Reason)
+		same(t, "new", words(stored.New.Offset, committed.New.Offset), "2 2")
+		same(t, "counts of the second run", fmt.Sprint(w.run(clamp...).exits(0).plan().Counts.Write), "0")
 	})
 	t.Run("PART-1 not proven", func(t *testing.T) {
 		t.Parallel()

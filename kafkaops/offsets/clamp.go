@@ -114,11 +114,13 @@ func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
 	return c
 }
 
-// clampMissing decides about a partition that has no entry on the change's side.
+// clampMissing decides about a partition that has no entry on the change's side. Where the other side has none either, the reason is of
+// both, and the same on each: else a run for both would write one of them, and find it without the other the next time.
 func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	other := r.Entry(c.Side.Other())
-	place, hasPlace := g.Store.Topic(r.Topic)
-	added := c.Side == Stored && hasPlace && place.Presence == Present && place.Whole && r.Partition > place.Highest
+	place, _ := g.Store.Topic(r.Topic)
+	nowhereYet := other.Presence == Absent
+	above := nowhereYet && place.Presence == Present && (place.Whole || place.Salvaged) && r.Partition > place.Highest // what is salvaged is whole once it is written
 	switch {
 	case other.Problem() && !p.MissingFirst:
 		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
@@ -126,25 +128,36 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
 	case other.Presence == Present && p.MissingOther:
 		return c.takeOver(r, clampRow(s, g, r, c.Side.Other(), p))
-	case !added && other.Presence == Absent && !p.Named(r.Topic):
+	case nowhereYet && !above && !p.Named(r.Topic):
 		c.Reason = nowhere(g)
 		return c
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
-	case added:
-		return c.to(r, ToEarliest, "partition added: starts at earliest")
 	}
 	why := "first run: no entry, no commit"
 	switch {
 	case other.Presence == Present:
 		why = fmt.Sprintf("no entry, earliest by choice; %s is %d", c.Side.Other(), other.Offset)
-	case c.Side == Committed && g.Store == nil:
+	case !nowhereYet:
+		why = "no entry, earliest by choice; whether the other side has one is unknown"
+	case above:
+		why = "no entry, no commit, and " + aboveAll(place.Highest) + ": starts at earliest"
+	case g.Store == nil:
 		why = "first run: no commit"
 	}
-	if c.Side == Stored {
+	if c.Side == Stored && !above {
 		why += fmt.Sprintf(" (looked at %s)", cmp.Or(place.Path, g.Store.path()))
 	}
 	return c.to(r, ToEarliest, why)
+}
+
+// aboveAll says that a partition is above all that a whole file has, so that it was never in it. Why it was not, nobody knows: it may have
+// been added since, or never been read.
+func aboveAll(highest int32) string {
+	if highest == None {
+		return "the store has none of the topic yet"
+	}
+	return fmt.Sprintf("the store's whole file ends with partition %d", highest)
 }
 
 // nameIt is how a first run is meant.
