@@ -103,7 +103,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	if o.target != "" && troubles != nil && g.judge(ctx, troubles).code() == exitFailed {
 		return troubles // a name that is wrong: a file of what is left would stand in the way of the right one
 	}
-	doc, left := exportOf(shot, sides[0])
+	doc, left := exportOf(shot, sides[0], format)
 	doc.Tool = "gtoffset " + version
 	for _, grp := range shot.Groups {
 		if grp.Type == offsets.Share && sides[0] == offsets.Committed {
@@ -124,8 +124,9 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	return errors.Join(troubles, left)
 }
 
-// exportOf is the document of one side, and what had to be left out of it.
-func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, error) {
+// exportOf is the document of one side, and what had to be left out of it. A gtoffset file says for which topic id an offset was recorded:
+// of a commit that is known only if it is in range of that topic now. In the other formats the id is the topic's.
+func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) (exchange.Document, error) {
 	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
 	var left []string
 	told := map[string]bool{} // one file is the reason of many partitions
@@ -143,8 +144,12 @@ func exportOf(shot offsets.Snapshot, side offsets.Side) (exchange.Document, erro
 			if side == offsets.Stored {
 				row.TopicID = e.TopicID // what the store does not say is not known
 			}
-			switch foreign := offsets.Judge(e, r.Range, shot.Origin.Cluster).Foreign; {
-			case foreign:
+			state := offsets.Judge(e, r.Range, shot.Origin.Cluster)
+			if format == exchange.File && row.Offset != offsets.None && state.Condition != offsets.OK {
+				row.TopicID = e.TopicID
+			}
+			switch {
+			case state.Foreign:
 				left = append(left, fmt.Sprintf("group %q %s was stored for cluster %s", grp.ID, r.Key, e.Cluster))
 			case !e.Problem():
 				doc.Rows = append(doc.Rows, row)
@@ -197,19 +202,19 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 		return err
 	}
 	byGroup := map[string]map[string]map[int32]offsets.Value{}
-	ids := map[string]map[string]string{} // by group and topic: one group's may be of a topic that was recreated since
 	for _, r := range doc.Rows {
 		topics := byGroup[r.Group]
 		if topics == nil {
 			topics = map[string]map[int32]offsets.Value{}
-			byGroup[r.Group], ids[r.Group] = topics, map[string]string{}
+			byGroup[r.Group] = topics
 		}
 		if topics[r.Topic] == nil {
 			topics[r.Topic] = map[int32]offsets.Value{}
 		}
 		if r.Offset != offsets.None {
-			topics[r.Topic][r.Partition] = r.Value
-			ids[r.Group][r.Topic] = r.TopicID
+			v := r.Value
+			v.TopicID = r.TopicID
+			topics[r.Topic][r.Partition] = v
 		}
 	}
 	for _, grp := range doc.Groups { // all are looked at before the first is written
@@ -232,7 +237,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			continue
 		}
 		slices.Sort(names)
-		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, TopicIDs: ids[grp.Name], Now: g.env.Now()}); err != nil {
+		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, Now: g.env.Now()}); err != nil {
 			return err
 		}
 	}

@@ -358,3 +358,32 @@ func TestCopyBetweenStores(t *testing.T) {
 	// The place has to be there.
 	w.stdin(out.out).run("import", "-", "--stored", "-s", to+"/nowhere", "--execute").exits(1).says("mkdir")
 }
+
+// A store that is made from the commits claims no identity that they never had: what is asked about there is asked about here.
+func TestExportedStoreClaimsNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}, [2]int64{100, 1000}).commit("billing", "orders", 500, 99000, 50)
+	w.run("clamp", "-g", "billing", "--committed", "--execute").exits(4).says("identity unknown", "--high end")
+	folder := filepath.Join(t.TempDir(), "new")
+	w.run("export", "-g", "billing", "-o", "gtoffset", folder).exits(0)
+	stdout := w.run("export", "-g", "billing", "-o", "gtoffset").exits(0).out
+	w.store = folder
+	for what, text := range map[string]string{"folder": w.file("billing", "orders"), "stdout": stdout} {
+		if id := w.b.TopicID("orders"); strings.Contains(text, "# topic-id") || !strings.Contains(text, "\n0 500 topic-id="+id+"\n1 99000\n2 50\n") {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	w.run("clamp", "-g", "billing", "-s", folder, "--stored", "--execute").exits(4).says("orders 1: stored 99000: high by 98,000, identity unknown", "--high end")
+	w.run("describe", "-g", "billing", "-s", folder).exits(0).prints("stored high: 98000 ahead")
+
+	// What a store had recorded of each of its entries goes with it.
+	from := t.TempDir()
+	w.store = from
+	w.put("billing", "orders", "# gtoffset 1\n# topic-id AAAAAAAAAAAAAAAAAAAAAA\n0 500\n1 600 topic-id="+w.b.TopicID("orders")+"\n2 99000\n# entries 3\n")
+	again := filepath.Join(t.TempDir(), "again")
+	w.run("export", "-g", "billing", "-s", from, "--stored", "-o", "gtoffset", again).exits(0)
+	d := w.run("describe", "-g", "billing", "-s", again, "-o", "json").exits(0).describe()
+	for p, want := range []string{"recreated", "same", "recreated"} {
+		same(t, fmt.Sprint("identity of ", p), d.row(t, "orders", int32(p)).Stored.Identity, want)
+	}
+}

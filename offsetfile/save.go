@@ -102,8 +102,8 @@ func removeTemps(folder string) {
 	}
 }
 
-// Create makes the file of a topic that has none yet; with no offsets it is a valid file of none. The error wraps fs.ErrExist where
-// there is one.
+// Create makes the file of a topic that has none yet; with no offsets it is a valid file of none. Each offset is recorded for the topic id
+// and the cluster that its Value names, else for those of facts. The error wraps fs.ErrExist where there is one.
 func (l *Locked) Create(ctx context.Context, topic string, next map[int32]offsets.Value, facts Facts) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,5 +124,9 @@ func (l *Locked) Create(ctx context.Context, topic string, next map[int32]offset
 	}
 	e.changed = true
 	e.doc.stamp(facts.TopicIDs[topic], facts.Cluster, changed)
+	e.doc.record(func(entry Entry) (string, string) {
+		v := next[entry.Partition]
+		return or(v.TopicID, entry.TopicID), or(v.Cluster, entry.Cluster)
+	})
 	return l.write(ctx, e, facts)
 }

@@ -141,7 +141,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	case !nowhereYet:
 		why = "no entry, earliest by choice; whether the other side has one is unknown"
 	case above:
-		why = "no entry, no commit, and " + aboveAll(place.Highest) + ": starts at earliest"
+		why = "no entry, no commit, " + aboveAll(place.Highest) + ": starts at earliest"
 	case g.Store == nil:
 		why = "first run: no commit"
 	}
@@ -155,9 +155,9 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 // been added since, or never been read.
 func aboveAll(highest int32) string {
 	if highest == None {
-		return "the store has none of the topic yet"
+		return "none of the topic in the store"
 	}
-	return fmt.Sprintf("the store's whole file ends with partition %d", highest)
+	return fmt.Sprintf("above the store's last (%d)", highest)
 }
 
 // nameIt is how a first run is meant.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"gtoffset/kafkaops/offsets"
@@ -140,7 +141,7 @@ func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
 		return &CannotHoldError{File, `the group ""`}
 	}
 	doc := offsetfile.New(group, topic)
-	id, cluster := recorded(d.Rows[0], d)
+	id, cluster := d.commonID()
 	doc.SetTopicID(id)
 	doc.SetCluster(cluster)
 	doc.SetSaved(d.Taken)
@@ -152,16 +153,34 @@ func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
 			continue
 		}
 		e := offsetfile.Entry{Partition: r.Partition, Offset: r.Offset, Epoch: r.Epoch}
-		if e.TopicID, e.Cluster = recorded(r, d); e.TopicID != id || e.Cluster != cluster {
-			return &CannotHoldError{File, fmt.Sprintf("offsets of a topic with two ids or clusters (%q of %q, and %q of %q)", id, cluster, e.TopicID, e.Cluster)}
+		if e.TopicID, e.Cluster = recorded(r, d); e.Cluster != cluster {
+			return &CannotHoldError{File, fmt.Sprintf("offsets of two clusters (%q and %q)", cluster, e.Cluster)}
 		}
-		e.TopicID, e.Cluster = "", "" // the header holds
+		e.Cluster = "" // the header holds
+		if e.TopicID == id {
+			e.TopicID = ""
+		}
 		if err := doc.Set(e); err != nil {
 			return err
 		}
 	}
 	_, err = w.Write(doc.Bytes())
 	return err
+}
+
+// commonID is the topic id that all offsets were recorded for, "" if one is not known or there are several, and the first one's cluster.
+func (d Document) commonID() (id, cluster string) {
+	held := slices.DeleteFunc(slices.Clone(d.Rows), func(r Row) bool { return r.Offset == offsets.None })
+	if len(held) == 0 {
+		return recorded(d.Rows[0], d)
+	}
+	id, cluster = recorded(held[0], d)
+	for _, r := range held {
+		if its, _ := recorded(r, d); its != id {
+			return "", cluster
+		}
+	}
+	return id, cluster
 }
 
 // recorded is the topic id and the cluster for which an offset was recorded: by a store, or else when the document was made.
