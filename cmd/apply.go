@@ -236,7 +236,8 @@ func (w *writing) people() output.Stream {
 }
 
 func (w *writing) showPlan() error {
-	if !w.asText() && w.g.quiet {
+	nothing := w.road.check && w.plan.ToDo() == 0 && w.plan.Count().Refuse == 0 // a check with -q speaks when it fails
+	if w.g.quiet && (nothing || !w.asText()) {
 		return nil
 	}
 	return w.view().Write(w.people())

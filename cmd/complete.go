@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,26 @@ func (g *global) completions(root *cobra.Command) {
 // filesToo is for arguments that are files, or commands.
 func filesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, files
+}
+
+// mostBackups is how many backups are offered, the newest.
+const mostBackups = 20
+
+// backupsToo offers the backups, newest first; what is typed otherwise is a file.
+func (g *global) backupsToo(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	dir, err := backupDir(g.env, "")
+	if err != nil || len(args) > 0 {
+		return nil, files
+	}
+	names, _ := savedIn(dir)
+	slices.Reverse(names)
+	var all []string
+	for _, name := range names {
+		if !strings.HasSuffix(name, planSuffix) && len(all) < mostBackups {
+			all = append(all, filepath.Join(dir, name))
+		}
+	}
+	return fitting(all, typed), files | inOrder
 }
 
 // candidates are what a flag can be, each with a tab and a few words behind it where there are any, and what the shell is to do.
@@ -188,7 +209,7 @@ func (g *global) topicsOrPartitions(c *cobra.Command, typed string) ([]string, c
 	}
 	all := g.live(c, find)
 	if !ofPartitions {
-		return all, onlyWords
+		return all, openWords // partitions may follow, behind a colon
 	}
 	return withHead(all, typed), openWords | inOrder
 }

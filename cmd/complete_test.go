@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // offered is what a shell is offered for the last word of a line, each with its words behind a tab; then is what the shell is told to do.
@@ -41,10 +42,10 @@ func TestCompletions(t *testing.T) {
 		{"describe --group=b", "billing\tsimple group, Empty", noPaths},
 		{"reset --from-group sh", "shipping\tsimple group, Empty", noPaths},
 		{"history -g b", "billing\tsimple group, Empty", noPaths},
-		{"describe -g billing -t ", "orders\t3 partitions, 1 not ok", noPaths},
-		{"describe -g billing -t p", "payments\t1 partition", noPaths}, // not of the group
-		{"describe -t ", "orders\t3 partitions|payments\t1 partition", noPaths},
-		{"replay -g billing -t ", "orders\t3 partitions, 1 not ok", noPaths},
+		{"describe -g billing -t ", "orders\t3 partitions, 1 not ok", noBlank},
+		{"describe -g billing -t p", "payments\t1 partition", noBlank}, // not of the group
+		{"describe -t ", "orders\t3 partitions|payments\t1 partition", noBlank},
+		{"replay -g billing -t ", "orders\t3 partitions, 1 not ok", noBlank},
 		{"describe -g billing -t orders:", "orders:0\tcommitted low: 400 expired|orders:1\tok|orders:2\tnever committed", asTheyAre},
 		{"describe -t orders:", "orders:0|orders:1|orders:2", asTheyAre},
 		{"describe -t orders:0,", "orders:0,1|orders:0,2", asTheyAre},
@@ -166,4 +167,23 @@ func TestNearMisses(t *testing.T) {
 	w.b.Reset()
 	w.run("describe", "-g", "billing", "-o", "json").exits(0)
 	same(t, "requests without a mistake", fmt.Sprint(w.b.Count()), fmt.Sprint(good))
+}
+
+// Import is offered the backups, newest first, and no plan; what begins otherwise is a file.
+func TestCompletionOfBackups(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	var newest []string
+	for range 3 {
+		w.run("reset", "-g", "billing", "-t", "orders", "--shift-by", "1", "--execute").exits(0)
+		newest = append([]string{w.state + "/gtoffset/" + w.now.Format("20060102T150405Z") + "-reset-billing.json"}, newest...)
+		w.now = w.now.Add(time.Hour)
+	}
+	all, then := w.offered("import", "")
+	same(t, "offered", strings.Join(all, " "), strings.Join(newest, " "))
+	same(t, "then", then, ":32") // files, and in this order
+	all, _ = w.offered("import", "./")
+	same(t, "a file here", len(all), 0)
+	all, _ = w.offered("import", newest[0], "")
+	same(t, "a second", len(all), 0)
 }

@@ -21,7 +21,7 @@ func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
 	if err := w.view().Doubts(w.g.talk()); err != nil {
 		return err
 	}
-	fmt.Fprint(w.g.env.Stderr, w.view().Prompt())
+	fmt.Fprint(w.g.env.Stderr, w.view().Prompt(w.g.env.StderrWidth))
 	yes, err := w.g.answer(ctx)
 	if err != nil {
 		return err

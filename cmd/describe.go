@@ -166,15 +166,26 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	checks := offsets.RunChecks(shot, o.limits.limits())
-	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
-	g.noteUnmeasured(checks)
-	return errors.Join(err, g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
+	wrong := errors.Join(g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
 		if f := output.Format(g.format); f == "" || f == output.Table || f == output.Wide {
 			return "" // it stands below the group
 		}
 		grp, _ := shot.Group(group)
 		return g.hint(shot, grp, &o.scope)
 	}))
+	if wrong == nil && o.onlyChecks(g) {
+		return nil
+	}
+	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
+	g.noteUnmeasured(checks)
+	return errors.Join(err, wrong)
+}
+
+// onlyChecks reports that nobody wants to read what holds: a check with -q speaks when it fails, as cron mails whatever is said. What
+// programs read, a document or a file, is always written.
+func (o *describeOptions) onlyChecks(g *global) bool {
+	f := output.Format(g.format)
+	return g.quiet && o.limits.set() && o.file == "" && (f == "" || f == output.Table || f == output.Wide)
 }
 
 // look is what is to be measured.

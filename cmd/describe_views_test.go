@@ -394,3 +394,31 @@ func TestCheckNamesItsPlaces(t *testing.T) {
 	same(t, "the hint is the one of the text", strings.Contains(w.run("describe", "-g", "billing").exits(0).out, "hint: "+hint+"\n"), true)
 	w.run("describe", "-g", "billing", "--check").exits(10).prints("hint: " + hint).never("gtoffset: hint")
 }
+
+// A check with -q is silent as long as all is well, as cron mails whatever is said, and tells all when it is not. What programs read is
+// written all the same.
+func TestQuietCheck(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	checks := map[string][]string{
+		"problems": {"describe", "--all-groups", "--check", "--problems", "-q"}, "all": {"describe", "-g", "billing", "--check", "-q"},
+		"wide": {"describe", "-g", "billing", "--max-lag", "300", "-o", "wide", "-q"}, "clamp": {"clamp", "-g", "billing", "--check", "-q"},
+	}
+	for name, args := range checks {
+		r := w.run(args...).exits(0)
+		same(t, name, r.out+r.err, "")
+	}
+	w.run("describe", "-g", "billing", "--check", "-q", "-o", "json").exits(0).describe()
+	file := filepath.Join(t.TempDir(), "metrics")
+	w.run("describe", "-g", "billing", "--check", "-q", "-o", "prom", "--output-file", file).exits(0)
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	w.run("describe", "-g", "billing", "--problems", "-q").exits(0).prints("1 partition")
+	w.commit("billing", "orders", 400)
+	for _, args := range checks {
+		w.run(args...).exits(10).prints("orders").says("check")
+	}
+	w.commit("billing", "orders", 600)
+	w.run("describe", "-g", "billing", "--max-lag", "299", "-q").exits(10).prints("orders", "600").says("lag")
+}

@@ -312,3 +312,12 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}
 	return usage(text, hint)
 }
+
+// noDashes adds what is forgotten most where a flag of replay is not known: it may be one of the command that takes the records.
+func noDashes(err error) error {
+	var p *problem
+	if errors.As(err, &p) && strings.HasPrefix(p.text, "unknown ") {
+		p.hint += "; a command that takes the records stands, with its own flags, after --"
+	}
+	return err
+}

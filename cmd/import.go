@@ -53,7 +53,7 @@ would overwrite it: a group with members is refused.`,
   gtoffset import offsets.csv -g billing --committed --clamp --dry-run
   gtoffset export -g billing -s a --stored | gtoffset import - -s b --execute`,
 		Args:              takes(1, 1, "name one file, one folder, or - for stdin"),
-		ValidArgsFunction: filesToo,
+		ValidArgsFunction: g.backupsToo,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.source, o.ownStore = args[0], c.Flags().Changed("store")
 			if err := o.validate(g); err != nil {

@@ -750,3 +750,14 @@ func (w *world) piped(read func(io.Reader), args ...string) result {
 	_ = c.Wait() // the code tells
 	return result{w.t, args, "", talk.String(), c.ProcessState.ExitCode()}
 }
+
+// Whoever forgets the -- before the command is told of it.
+func TestReplayWithoutDashes(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 3)
+	w.run("replay", "-g", "billing", "-t", "orders", "--from", "earliest", "sh", "-c", "cat").exits(2).says("unknown shorthand flag: 'c'", "after --")
+	w.run("replay", "-g", "billing", "-t", "orders", "--from", "earliest", "jq", "--sort-keys").exits(2).says("unknown flag: --sort-keys", "after --")
+	w.run("replay", "-g", "billing", "--nonsense", "--", "cat").exits(2).never("after --")
+	w.run("clamp", "-g", "billing", "--nonsense").exits(2).never("after --")
+	same(t, "requests", w.b.Count(), 0)
+}

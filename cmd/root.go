@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"log/slog"
 	"strings"
 	"time"
@@ -113,6 +114,9 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		if c == root && len(g.args) > 0 && !strings.HasPrefix(g.args[0], "-") {
 			return unknownCommand(c, g.args[0])
 		}
+		if c.Name() == "replay" && !slices.Contains(g.args, "--") {
+			return noDashes(wrongFlag(c, err))
+		}
 		return wrongFlag(c, err)
 	})
 	g.timeout = timeout(30 * time.Second)
@@ -124,7 +128,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
 	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
 	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
 	for _, c := range commands(root) {
 		root.AddCommand(c.build(g))

@@ -106,11 +106,13 @@ func (l layout) columns() []Column {
 		right("COMMITTED")
 	}
 	right("END", "LAG")
+	if l.rates {
+		left("") // the mark of how LAG moves
+	}
 	if l.store {
 		right("STORED-LAG")
 	}
 	if l.rates {
-		left("")
 		if !l.sums {
 			right("IN/S", "OUT/S")
 		}
@@ -166,11 +168,13 @@ func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, 
 	}
 	num(r.Range.End, r.Range.Known())
 	num(committed.Lag, true)
+	if l.rates {
+		put(trend(r.Pace, s.ASCII))
+	}
 	if l.store {
 		num(stored.Lag, true)
 	}
 	if l.rates {
-		put(trend(r.Pace, s.ASCII))
 		if !l.sums {
 			in, out, saved := rates(r.Pace)
 			put(in)

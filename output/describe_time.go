@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -133,7 +134,7 @@ func rate(n float64, known bool) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// trendMarks are the marks of a lag that shrinks, of one that stands although something has changed, and of one that grows.
+// trendMarks are the marks of a lag that shrinks, of one that stands, and of one that grows.
 func trendMarks(ascii bool) [3]string {
 	if ascii {
 		return [...]string{"-", "*", "+"}
@@ -146,16 +147,12 @@ func trendLegend(ascii bool) string {
 	return m[2] + " grows, " + m[0] + " shrinks, " + m[1] + " stands"
 }
 
-// trend is the mark in a row that has moved: its lag grows or shrinks, or something else has changed.
+// trend is the mark of a lag that is known to have moved, or not to: one of nothing has none.
 func trend(p *offsets.Pace, ascii bool) string {
-	marks := trendMarks(ascii)
-	switch {
-	case p == nil || !p.Moved && !p.Stated:
+	if p == nil || !p.Known.Lag || p.Lag == 0 && p.Grown == 0 {
 		return " "
-	case p.Stated || p.Trend == 0:
-		return marks[1]
 	}
-	return marks[p.Trend+1]
+	return trendMarks(ascii)[cmp.Compare(p.Grown, 0)+1]
 }
 
 func jsonTiming(e *encoder, t *offsets.Timing, now time.Time) {

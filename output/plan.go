@@ -497,12 +497,12 @@ func (v PlanView) Doubts(s Stream) error {
 }
 
 // Prompt is the question before a write, with the count, the group and the place. Its default is no.
-func (v PlanView) Prompt() string {
+func (v PlanView) Prompt(width int) string {
 	task := v.task()
 	if doubts := v.Plan.Count().Ask; doubts > 0 {
 		task += fmt.Sprintf(", %s in doubt", offsets.Thousands(int64(doubts)))
 	}
-	return strings.ToUpper(task[:1]) + task[1:] + "? [y/N] "
+	return fold(strings.ToUpper(task[:1])+task[1:]+"? [y/N]", width, "  ") + " "
 }
 
 // DryRun says unmistakably that nothing was written. It belongs on stderr.

@@ -134,11 +134,20 @@ func TestPrompt(t *testing.T) {
 		{clamped(offsets.Committed), "Write 2 offsets of group billing to the commits of cluster MkU3OEVBNTcwNTJENDM2Qg, 1 in doubt? [y/N] "},
 		{inRange(), "Write nothing? [y/N] "},
 	} {
-		if got := (PlanView{Plan: c.plan}).Prompt(); got != c.want {
+		if got := (PlanView{Plan: c.plan}).Prompt(0); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
 	}
-	if got := (PlanView{Plan: mixed()}).Prompt(); strings.Count(got, "group billing") == 0 || !strings.Contains(got, "remove 1 offset ") {
+	if got := (PlanView{Plan: mixed()}).Prompt(0); strings.Count(got, "group billing") == 0 || !strings.Contains(got, "remove 1 offset ") {
 		t.Error(got)
+	}
+}
+
+// The question is broken between words where the terminal is narrow.
+func TestPromptOfANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	wide, narrow := PlanView{Plan: mixed()}.Prompt(0), PlanView{Plan: mixed()}.Prompt(40)
+	if got := strings.Join(strings.Fields(narrow), " ") + " "; got != wide || !strings.Contains(narrow, "\n") {
+		t.Errorf("%q became %q", wide, narrow)
 	}
 }

@@ -131,8 +131,8 @@ func paceWords(p *offsets.Pace) string {
 	if p.Known.Saved {
 		say = append(say, "saved "+saved+"/s")
 	}
-	if p.Known.In && p.Known.Out {
-		say = append(say, "lag "+[...]string{"shrinks", "stands", "grows"}[p.Trend+1])
+	if p.Known.Lag {
+		say = append(say, "lag "+[...]string{"shrinks", "stands", "grows"}[cmp.Compare(p.Grown, 0)+1])
 	}
 	return strings.Join(say, ", ")
 }
@@ -238,10 +238,11 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 		return all
 	}
 	grid := Grid{Columns: append([]Column{{Name: "GROUP"}}, right("MEMBERS", "PARTITIONS", "OK", "LAG")...), least: len("committed")}
+	grid.Columns = append(grid.Columns, Column{}) // the mark of how LAG moves
 	if store {
 		grid.Columns = append(grid.Columns, right("STORED-LAG")...)
 	}
-	grid.Columns = append(append(grid.Columns, Column{}), right("IN/S", "OUT/S")...)
+	grid.Columns = append(grid.Columns, right("IN/S", "OUT/S")...)
 	if store {
 		grid.Columns = append(grid.Columns, right("SAVED/S")...)
 	}
@@ -257,11 +258,11 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 		}
 		pace := g.Pace()
 		in, out, saved := rates(pace)
-		row := []string{groupName(g.ID), count(g), fmt.Sprint(t.Partitions), fmt.Sprint(t.Healthy), sum(t.Lag, t.LagUncounted)}
+		row := []string{groupName(g.ID), count(g), fmt.Sprint(t.Partitions), fmt.Sprint(t.Healthy), sum(t.Lag, t.LagUncounted), trend(pace, s.ASCII)}
 		if store {
 			row = append(row, sum(t.StoredLag, t.StoredLagUncounted))
 		}
-		row = append(row, trend(pace, s.ASCII), in, out)
+		row = append(row, in, out)
 		if store {
 			row = append(row, saved)
 		}
