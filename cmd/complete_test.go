@@ -71,7 +71,7 @@ func TestCompletions(t *testing.T) {
 		{"describe -s /var/l", "", openPaths},
 		{"describe --max-lag ", "", noPaths},
 		{"describe --command-config ", "", openPaths},
-		{"import ", "", openPaths},
+		{"import ", "", ":32"},
 		{"replay -g billing -- ./", "", openPaths},
 		{"describe ", "", noPaths},
 		{"completion ", "bash|zsh|fish|powershell", noPaths},

@@ -6,8 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
