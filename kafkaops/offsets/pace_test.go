@@ -27,11 +27,13 @@ func TestPace(t *testing.T) {
 		},
 		"beyond the end": {
 			look(0, [2]int64{10, 10}, [2]int64{100, 100}), look(10, [2]int64{999, 10}, [2]int64{100, 100}),
-			Pace{Known: Known{In: true}}, Pace{Known: Known{In: true, Out: true, Lag: true}, Lag: 90},
+			Pace{Known: Known{In: true}},
+			Pace{Known: Known{In: true, Out: true, Lag: true}, Lag: 90},
 		},
 		"back from beyond": {
 			look(0, [2]int64{999, 10}, [2]int64{100, 100}), look(10, [2]int64{100, 10}, [2]int64{100, 100}),
-			Pace{Known: Known{In: true}}, Pace{Known: Known{In: true, Out: true, Lag: true}, Lag: 90},
+			Pace{Known: Known{In: true}},
+			Pace{Known: Known{In: true, Out: true, Lag: true}, Lag: 90},
 		},
 	} {
 		between := look(5, [2]int64{0, 0}, [2]int64{100, 100})
