@@ -105,6 +105,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 		}
 	}
 	w := &writing{g: g, road: r, scope: sc, locks: map[string]offsetfile.Writer{}}
+	g.unwritten = true
 	shot, err := w.firstLook(ctx)
 	if err != nil {
 		return err
@@ -155,6 +156,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if ctx.Err() != nil {
 		return ctx.Err() // nothing was written yet
 	}
+	g.unwritten = false
 	var longErr error
 	if r.long != nil {
 		if longErr = r.long(ctx, w); g.hard.Err() != nil { // stopped for good: nothing can be read back

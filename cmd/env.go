@@ -15,6 +15,7 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	StdinTerminal  bool // a person may be asked
+	StdoutClosed   bool // it leads nowhere: it was closed when the program began
 	StdoutWidth    int  // columns of the terminal, 0 if stdout is none
 	StderrWidth    int
 	Size           func() (columns, lines int) // of the terminal on stdout as it is now; nil: it does not change
@@ -33,8 +34,8 @@ type Env struct {
 func System(interrupts func(context.Context) (soft, hard context.Context)) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
-		StdoutWidth:   width(os.Stdout), StderrWidth: width(os.Stderr), Size: size,
+		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())), StdoutClosed: closed(os.Stdout),
+		StdoutWidth: width(os.Stdout), StderrWidth: width(os.Stderr), Size: size,
 		Getenv: os.Getenv, Environ: os.Environ, Now: time.Now, Interrupts: interrupts, Who: who,
 	}
 }

@@ -74,6 +74,9 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 	of := map[int][]cause{} // by code
 	for _, e := range split(err) {
 		p := explain(ctx, e)
+		if g.unwritten && (p.code == exitInterrupted || ofStdout(e) != nil) {
+			p.text += "; nothing was written"
+		}
 		of[p.code] = append(of[p.code], p.why()...)
 		if p.lacks != nil {
 			p.hint = g.afterRight(*p.lacks, p.hint)
@@ -82,7 +85,7 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 		if !slices.Contains(v.codes, p.code) {
 			v.codes = append(v.codes, p.code)
 		}
-		if p.text != "" {
+		if p.text != "" && !slices.Contains(v.texts, p.text) {
 			v.texts = append(v.texts, p.text)
 		}
 		if v.hint == "" {
@@ -165,6 +168,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
 	case errors.As(err, &locked):
 		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
+	case ofStdout(err) != nil:
+		return *ofStdout(err)
 	case ofRecords(err) != nil:
 		return *ofRecords(err)
 	case errors.As(err, &broker):

@@ -146,7 +146,7 @@ func (r *replay) passOut() io.Writer {
 	if r.bars != nil && r.g.env.StdoutWidth > 0 {
 		return r.bars.over(r.g.env.Stdout)
 	}
-	return r.g.env.Stdout
+	return direct(r.g.env.Stdout)
 }
 
 func (r *replay) passErr() io.Writer {

@@ -19,6 +19,8 @@ import (
 
 // Main runs the program with the given arguments and returns its exit code. It writes to env's streams only.
 func Main(ctx context.Context, env Env, args []string) int {
+	out := &stdout{w: env.Stdout}
+	env.Stdout = out
 	g := &global{env: env, args: args}
 	if g.completing() {
 		g.env.Stderr = io.Discard // a shell has no place for more than words
@@ -29,8 +31,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 	root.SetErr(g.env.Stderr)
 	if g.onlyHelp() { // cobra would first make its commands for completion, and more
 		root.InitDefaultHelpCmd()
-		_ = root.Help()
-		return exitDone
+		return g.finish(ctx, out.told(root.Help()))
 	}
 	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
@@ -38,7 +39,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 	if err != nil && g.format == "" { // the flags were not read up to it
 		g.format = givenFormat(args)
 	}
-	return g.finish(g.soft, err)
+	return g.finish(g.soft, out.told(err))
 }
 
 // givenFormat is the -o among arguments that are otherwise wrong: a script that asks for documents gets its error as one.
@@ -71,6 +72,7 @@ type global struct {
 	command    string          // as in "gtoffset clamp"
 	soft, hard context.Context // see Env.Interrupts
 	session    *session
+	unwritten  bool // it is a command that writes, and has not yet begun to
 }
 
 func newRoot(g *global) *cobra.Command {

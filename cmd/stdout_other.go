@@ -1,0 +1,7 @@
+//go:build !unix
+
+package cmd
+
+import "os"
+
+func closed(*os.File) bool { return false }

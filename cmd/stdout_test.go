@@ -1,0 +1,88 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gtoffset/cmd"
+)
+
+// An answer that does not arrive is exit 1 of every command, and said once; one that writes says that it has not.
+func TestStdoutFull(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ line, say string }{
+		{"", ""},
+		{"--help", ""},
+		{"help", ""},
+		{"help stores", ""},
+		{"describe --help", ""},
+		{"version", ""},
+		{"version -o json", ""},
+		{"completion bash", ""},
+		{"config", ""},
+		{"describe -g billing", ""},
+		{"describe -g billing -o json", ""},
+		{"export -g billing", ""},
+		{"wait -g billing --empty", ""},
+		{"backups", ""},
+		{"reset -g billing -t orders --to-earliest --dry-run", "; nothing was written"},
+		{"reset -g billing -t orders --to-earliest --execute", "; nothing was written"},
+		{"delete -g billing -t orders --execute", "; nothing was written"},
+		{"clamp -g billing -t orders --execute", "; nothing was written"},
+	} {
+		t.Run(tc.line, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+			var talk bytes.Buffer
+			full := writer(func([]byte) (int, error) {
+				return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+			})
+			code := cmd.Main(t.Context(), w.env(full, &talk), append([]string{}, strings.Fields(tc.line)...))
+			if want := "write stdout: no space left on device" + tc.say; code != 1 || !strings.Contains(talk.String(), want) || strings.Count(talk.String(), "no space left") != 1 || !strings.Contains(talk.String(), "hint") {
+				t.Errorf("exit code = %d, want 1; stderr is\n%s\nwant once %q, and a hint", code, &talk, want)
+			}
+			if n := w.writes(); n != 0 {
+				t.Errorf("%d writes", n)
+			}
+		})
+	}
+}
+
+// A document for a stdout that is closed would be nowhere.
+func TestStdoutClosed(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+	for _, tc := range []struct {
+		to   string
+		code int
+		file []string
+	}{{">&-", 1, nil}, {">/dev/null", 0, nil}, {">&-", 0, []string{filepath.Join(t.TempDir(), "billing.json")}}} {
+		w.wrap = []string{"sh", "-c", `exec "$0" "$@" ` + tc.to}
+		r := w.process(0, "", append([]string{"export", "-g", "billing"}, tc.file...)...).exits(tc.code)
+		if tc.code != 0 {
+			r.says("error: stdout is closed", "hint: ")
+		}
+	}
+}
+
+// Whoever interrupts at the question is told as much as one who says no.
+func TestInterruptedAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"reset -g billing -t orders --to-earliest", "delete -g billing -t orders", "clamp -g billing -t orders"} {
+		w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+		ctx, interrupt := context.WithCancel(t.Context())
+		w.soft = ctx
+		silent := make(chan struct{})
+		w.person("", func() { interrupt(); <-silent })
+		w.run(strings.Fields(line)...).exits(130).says("error: interrupted; nothing was written")
+		close(silent)
+		if n := w.writes(); n != 0 {
+			t.Errorf("%s: %d writes", line, n)
+		}
+	}
+}
