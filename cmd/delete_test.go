@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -175,4 +176,28 @@ func TestDelete(t *testing.T) {
 		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(1).says("DELETE on group billing is missing", "nothing was written")
 		same(t, "committed", w.committed("billing", "orders"), "0=5")
 	})
+}
+
+// A share group has nothing that could be deleted, and that is no "nothing to do".
+func TestDeleteOfAShareGroup(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"-t orders", "--whole-group"} {
+		for _, how := range []string{"--execute", "--dry-run"} {
+			w := start(t).topic("orders", [2]int64{10, 20})
+			w.share()
+			r := w.run(strings.Fields("delete -g billing "+what+" "+how)...).exits(4).says(`"billing" is a share group`, "nothing was written")
+			if text := r.out + r.err; strings.Contains(text, "Nothing to do") || strings.Contains(text, "the whole group goes") {
+				t.Errorf("delete %s %s says\n%s", what, how, text)
+			}
+		}
+	}
+}
+
+// What was left out is told as it was seen, though it was not looked at again.
+func TestDeletePartlyOfAnActiveGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 15).commit("live", "orders", 15)
+	_, err := w.b.Join("live", false, "orders")
+	must(t, err)
+	w.run("delete", "-g", "billing", "-g", "live", "--whole-group", "--execute", "--partial").exits(3).says(`left out: group "live" is active: 1 member`).never("is unknown")
 }

@@ -13,10 +13,16 @@ import (
 // named are the flags that take names of Kafka's, or a path that a backup names.
 var named = []string{"group", "topic", "store"}
 
-// sound refuses a flag that was given without a value: "$UNSET" must not mean another cluster, another file, or the default. Only the
-// name of a group may be empty, as Kafka has known such a group. And it refuses names that are no UTF-8: none in Kafka is, and
+// sound refuses a flag or an argument that was given without a value: "$UNSET" must not mean another cluster, another file, stdout, or
+// the default. Only the name of a group may be empty, as Kafka has known such a group; and what stands behind -- is for another program. And it refuses names that are no UTF-8: none in Kafka is, and
 // the documents in which a path is kept cannot hold it.
-func sound(flags *pflag.FlagSet) error {
+func sound(flags *pflag.FlagSet, args []string) error {
+	if own := flags.ArgsLenAtDash(); own >= 0 {
+		args = args[:own]
+	}
+	if slices.Contains(args, "") {
+		return usage("an argument is empty", "is a variable not set?")
+	}
 	var err error
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

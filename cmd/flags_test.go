@@ -80,3 +80,12 @@ func TestHintOfADoubtRuns(t *testing.T) {
 	w.run(append(typed(line), "--execute")...).exits(0).prints("2 of 2 verified")
 	same(t, "committed", w.committed("billing", "orders"), "0=500 1=0")
 }
+
+// An argument that is empty is a variable that is not set, whatever the command would do without one.
+func TestEmptyArguments(t *testing.T) {
+	t.Parallel()
+	for _, line := range [][]string{{"export", "-g", "billing", ""}, {"import", "", "--dry-run"}, {"completion", ""}} {
+		start(t).run(line...).exits(2).says("an argument is empty", "is a variable not set?")
+	}
+	start(t).run("export", "-g", "billing", "", "x").exits(2)
+}

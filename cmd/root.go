@@ -92,12 +92,12 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			}
 			return unknownCommand(c, args[0])
 		},
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			if g.completing() {
 				return nil // the flags are not read yet
 			}
 			g.command = c.CommandPath()
-			if err := sound(c.Flags()); err != nil {
+			if err := sound(c.Flags(), args); err != nil {
 				return err
 			}
 			if g.env.Interrupts != nil {

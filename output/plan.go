@@ -340,7 +340,8 @@ func (v PlanView) kept(p *printer, table bool) {
 		}
 		p.prose("  ", "%s%s%s %s: %s", v.of(at.group), all.names(at), side, verb(all.count[at], "stays", "stay"), cleanText(at.why))
 	}
-	if others == 0 && v.Plan.ToDo() == 0 {
+	refused := slices.ContainsFunc(v.Plan.Groups, func(g offsets.PlanGroup) bool { return g.Refusal != "" })
+	if others == 0 && v.Plan.ToDo() == 0 && !refused {
 		p.printf("Nothing to do.\n")
 	}
 }

@@ -29,7 +29,7 @@ func Delete(s Snapshot, whole bool) Plan {
 	plan := Plan{Command: "delete", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
 		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Whole: whole, Live: !whole}
-		if whole {
+		if whole && g.Type != Share {
 			pg.Notes = append(pg.Notes, "the whole group goes; an undo brings back its commits, but not its type, nor the clock by which they expire")
 		}
 		read := map[string]bool{} // topics that members read

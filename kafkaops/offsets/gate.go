@@ -12,9 +12,13 @@ import (
 func Gate(p Plan, s Snapshot, create bool) Plan {
 	closed := map[string]PlanGroup{}
 	for i, pg := range p.Groups {
-		g, _ := s.Group(pg.Group)
+		g, seen := s.Group(pg.Group)
+		if !seen && pg.Refusal != "" {
+			continue // it was not looked at again
+		}
 		unseen := g.Trouble != nil && len(pg.Changes) == 0 // what would have to be written is not known: that is not "nothing"
-		if !unseen && !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
+		share := p.Command == "delete" && g.Type == Share  // its commits are none to Kafka: that is not "nothing to do" either
+		if !unseen && !share && !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
 			continue
 		}
 		pg.Refusal, pg.Choice = g.closed(pg.Live)
