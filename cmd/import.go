@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gtoffset/kafkaops/offsets/infile"
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/kafkaops/offsets/infile"
 	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"
 )
