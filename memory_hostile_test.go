@@ -107,7 +107,7 @@ func TestMemoryOfHostileInput(t *testing.T) {
 	sparse(t, filepath.Join(spark, "commits", "0"), "v1\n{}\n")
 	refused(t, env, nil, 3, tooLarge, "describe", "-g", "billing", "-s", "spark:"+spark)
 	password := sparse(t, filepath.Join(dir, "password"), "secret")
-	refused(t, env, nil, 2, "holds no password", "describe", "-g", "billing", "-s", "redis://127.0.0.1:1/0?password-file="+password)
+	refused(t, env, nil, 2, "more than any such file has", "describe", "-g", "billing", "-s", "redis://127.0.0.1:1/0?password-file="+password)
 
 	const tooLong = "larger than 256 MiB"
 	for name, text := range map[string]string{
