@@ -110,6 +110,7 @@ func parsePast(s string, now time.Time) (time.Time, error) {
 }
 
 func runHistory(ctx context.Context, g *global, o *historyOptions) error {
+	g.store = "" // one may be named in the environment, for other commands: it has no history
 	p, err := g.past(ctx, o.group, o.policy)
 	if err != nil {
 		return err
@@ -117,10 +118,8 @@ func runHistory(ctx context.Context, g *global, o *historyOptions) error {
 	if err := g.unrecorded(ctx, &o.scope, p); err != nil {
 		return err
 	}
-	origin := g.session.origin
-	origin.Store = "" // one may be named for other commands, in the environment: it has no history
 	view := output.History{
-		Origin: origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
+		Origin: g.session.origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
 		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(ctx, g),
 	}
 	if err := view.Write(g.out(), output.Format(g.format)); err != nil {

@@ -113,9 +113,11 @@ func TestHistory(t *testing.T) {
 func TestHistoryHasNoStore(t *testing.T) {
 	t.Parallel()
 	w, _ := moved(t)
-	w.vars["GTOFFSET_STORE"] = w.store
-	store, there := w.run("history", "-g", "billing", "-o", "json").exits(0).fields()["store"]
-	same(t, "store", words(store, there), "<nil> true")
+	for _, named := range []string{w.store, "/no/such/folder", "redis://127.0.0.1:1/0"} {
+		w.vars["GTOFFSET_STORE"] = named
+		store, there := w.run("history", "-g", "billing", "-o", "json").exits(0).fields()["store"]
+		same(t, named, words(store, there), "<nil> true")
+	}
 }
 
 // What history prints as the way back can be typed, and does what it says.
