@@ -265,7 +265,7 @@ func storeBeginnings(typed string) ([]string, cobra.ShellCompDirective) {
 	for _, kind := range storeKinds() {
 		for _, scheme := range kind.Schemes {
 			opening := "://"
-			if local(scheme) {
+			if kind.Local {
 				opening = ":"
 			}
 			all = append(all, told(scheme+opening, kind.Layout))

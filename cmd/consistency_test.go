@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -195,4 +196,31 @@ func TestEveryMistakeHasAHint(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A kind of store that takes paths says so in one place: its relative address is one, and means the same in another folder.
+func TestLocalKindsOfStores(t *testing.T) {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range storeKinds() {
+		for _, scheme := range kind.Schemes {
+			relative, far := scheme+":a/b?counts=last", scheme+"://host/a"
+			g := &global{store: scheme + ":" + here}
+			want := relative
+			if kind.Local {
+				want = scheme + ":" + filepath.Join(here, "a/b") + "?counts=last"
+			}
+			if got := absolute(relative); isURL(relative) != kind.Local || got != want {
+				t.Errorf("%s: a URL %v, absolute %s; want %v, %s", relative, isURL(relative), got, kind.Local, want)
+			}
+			if got := absolute(far); !isURL(far) || got != far {
+				t.Errorf("%s: a URL %v, absolute %s; want it as it is", far, isURL(far), got)
+			}
+			if got := g.holds(filepath.Join(here, "x", "y")); got != kind.Local {
+				t.Errorf("%s holds a file below it: %v, want %v", g.store, got, kind.Local)
+			}
+		}
+	}
 }

@@ -33,7 +33,7 @@ func openStore(store string, getenv func(string) string, o offsetfile.Options) (
 	if scheme := mistyped(store); scheme != "" {
 		return nil, usage("the store's URL does not begin with "+scheme+"://", "write "+scheme+"://…, as gtoffset help stores shows; a folder of such a name is ./"+scheme+"…")
 	}
-	if !offsetfile.IsURL(store) {
+	if !isURL(store) {
 		files, err := offsetfile.Open(store, offsetfile.WithHolder(o.Holder), offsetfile.WithHook(o.Hook))
 		if err != nil {
 			return nil, err
@@ -64,18 +64,31 @@ func openStore(store string, getenv func(string) string, o offsetfile.Options) (
 // to be printed as a path would be.
 func mistyped(store string) string {
 	end := strings.IndexAny(store, ":;/")
-	if end < 0 || offsetfile.IsURL(store) {
+	if end < 0 || isURL(store) {
 		return ""
 	}
 	scheme, rest := strings.ToLower(store[:end]), store[end:]
-	if kind := kindOf(scheme); kind == nil || local(scheme) || rest[0] == '/' && !strings.HasPrefix(rest, "//") {
+	if kind := kindOf(scheme); kind == nil || kind.Local || rest[0] == '/' && !strings.HasPrefix(rest, "//") {
 		return ""
 	}
 	return scheme
 }
 
-// local reports whether what follows a scheme may be a path.
-func local(scheme string) bool { return scheme == "file" || scheme == "spark" }
+func isURL(store string) bool { return offsetfile.IsURL(store, storeKinds()) }
+
+// localPath is the path of a store on this machine, and what stands around it; "" if the store is not here, or may not be.
+func localPath(store string) (before, path, behind string) {
+	if scheme, rest, ok := strings.Cut(store, ":"); ok && isURL(store) {
+		if kind := kindOf(scheme); kind == nil || !kind.Local || strings.Contains(rest, "//") {
+			return "", "", ""
+		}
+		before, store = scheme+":", rest
+		if i := strings.IndexByte(store, '?'); i >= 0 {
+			store, behind = store[:i], store[i:]
+		}
+	}
+	return before, store, behind
+}
 
 // lends says what secret of the operator's goes to a store if it is opened, "" if none does.
 func (g *global) lends(store string) string {
@@ -119,24 +132,13 @@ A password is a variable in the URL, in single quotes: 'redis://user:$PASSWORD@h
 
 // absolute makes a path independent of the working folder, so that an undo line means the same everywhere.
 func absolute(store string) string {
-	prefix, path := "", store
-	for _, scheme := range []string{"file:", "spark:"} {
-		if rest, ok := strings.CutPrefix(store, scheme); ok && !strings.Contains(rest, "//") {
-			prefix, path = scheme, rest
-		}
-	}
-	if path == "" || prefix == "" && (offsetfile.IsURL(store) || mistyped(store) != "") {
+	before, path, behind := localPath(store)
+	if path == "" || mistyped(store) != "" {
 		return store
-	}
-	query := ""
-	if prefix != "" {
-		if i := strings.IndexByte(path, '?'); i >= 0 {
-			path, query = path[:i], path[i:]
-		}
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return store
 	}
-	return prefix + abs + query
+	return before + abs + behind
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -112,11 +111,8 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 
 // holds reports whether a path is in the store, if that is a folder.
 func (g *global) holds(path string) bool {
-	root := g.store
-	for _, scheme := range []string{"file:", "spark:"} {
-		root = strings.TrimPrefix(root, scheme)
-	}
-	if root == "" || strings.Contains(root, "://") {
+	_, root, _ := localPath(g.store)
+	if root == "" {
 		return false
 	}
 	rel, err := filepath.Rel(resolved(root), filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path)))

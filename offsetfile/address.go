@@ -409,11 +409,10 @@ func keyPair(cert, key string) (tls.Certificate, error) {
 	return tls.X509KeyPair(chain, private)
 }
 
-// IsURL tells a store's URL from the path of a folder.
-func IsURL(store string) bool {
+// IsURL tells a store's URL from the path of a folder. Without // it is one only of a kind that takes paths.
+func IsURL(store string, kinds []Kind) bool {
 	scheme, rest, ok := strings.Cut(store, ":")
-	if !ok || !isScheme(scheme) {
-		return false
-	}
-	return strings.HasPrefix(rest, "//") || scheme == "file" || scheme == "spark"
+	return ok && isScheme(scheme) && (strings.HasPrefix(rest, "//") || slices.ContainsFunc(kinds, func(k Kind) bool {
+		return k.Local && slices.Contains(k.Schemes, scheme)
+	}))
 }

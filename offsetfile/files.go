@@ -63,7 +63,7 @@ func Open(root string, options ...Option) (*Files, error) {
 // Folders is the kind of store that Files is.
 func Folders() Kind {
 	return Kind{
-		Schemes: []string{"file"}, Form: "PATH, file:PATH",
+		Schemes: []string{"file"}, Local: true, Form: "PATH, file:PATH",
 		Layout: "gtoffset files: PATH/GROUP/TOPIC/gtoffset, one for all partitions of a topic",
 		Open: func(a *Address, o Options) (Store, error) {
 			files, err := openFiles(a, o)

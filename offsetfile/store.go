@@ -45,6 +45,7 @@ type Store interface {
 // Kind is one kind of store, for the list of all.
 type Kind struct {
 	Schemes []string // of its URLs
+	Local   bool     // what follows a scheme may be a path of this machine, as in spark:PATH; else // follows
 	Form    string   // how it is written, for people: "mysql://USER@HOST[:PORT]/DATABASE"
 	Layout  string   // what is kept where, and the parameters that say otherwise
 	Open    func(*Address, Options) (Store, error)

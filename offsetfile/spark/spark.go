@@ -27,7 +27,7 @@ import (
 // Kind is this kind of store.
 func Kind() offsetfile.Kind {
 	return offsetfile.Kind{
-		Schemes: []string{"spark"},
+		Schemes: []string{"spark"}, Local: true,
 		Form:    "spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
 		Layout:  "the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several",
 		Open:    Open,
