@@ -279,3 +279,20 @@ func TestImportSidesOfBackupAndPlan(t *testing.T) {
 	w.run("import", backup, "--committed", "--execute").exits(0)
 	same(t, "committed", w.committed("billing", "orders"), before)
 }
+
+// Where a flag would decide a partition, but the group stands against it as well, both are said at once.
+func TestRefusalsAreToldTogether(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 10)
+	document := filepath.Join(t.TempDir(), "high.csv")
+	must(t, os.WriteFile(document, []byte("orders,0,2000\n"), 0o600))
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says("hint: add --clamp\n")
+	w.run("import", document, "-g", "nobody", "--committed", "--execute").exits(4).says(`group "nobody" does not exist`, "hint: add --create; --clamp\n")
+	_, err := w.b.Join("billing", true, "orders")
+	must(t, err)
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`group "billing" is active`, "hint: add --wait-empty 60s; --clamp\n")
+
+	w = start(t).topic("orders", [2]int64{0, 1000})
+	w.share()
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`"billing" is a share group`).never("hint: ")
+}

@@ -63,7 +63,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			choices = append(choices, choice)
 		}
 	}
-	away := len(shot.Troubles) == 0
+	away, final := len(shot.Troubles) == 0, false
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
 	}
@@ -79,6 +79,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		if pg.Refusal != "" {
 			why, lacks := causeOfGroup(shot, pg)
 			add(pg.Refusal, pg.Choice, why, lacks)
+			final = final || pg.Choice == ""
 			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
 		}
 		g, _ := shot.Group(pg.Group)
@@ -107,6 +108,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		p.code = exitUnreachable
 	}
 	p.text, p.hint = list(texts, 3), writesTheRest
+	if final { // no flag decides it, and those that would decide the rest lead here again
+		choices = nil
+	}
 	switch {
 	case len(choices) > 0 && plan.Command == "import" && strings.HasPrefix(choices[0], "--high"): // a clamp's plan leaves it open
 		p.hint = "make the plan anew: gtoffset clamp with " + choices[0]

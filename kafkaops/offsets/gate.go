@@ -18,11 +18,11 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 		}
 		unseen := g.Trouble != nil && len(pg.Changes) == 0 // what would have to be written is not known: that is not "nothing"
 		share := p.Command == "delete" && g.Type == Share  // its commits are none to Kafka: that is not "nothing to do" either
-		if !unseen && !share && !pg.writes(Stored) && !pg.writes(Committed) && (!pg.Whole || pg.Result == Already) {
+		if !unseen && !share && !pg.wishes(Stored) && !pg.wishes(Committed) && (!pg.Whole || pg.Result == Already) {
 			continue
 		}
 		pg.Refusal, pg.Choice = g.closed(pg.Live)
-		if pg.Refusal == "" && g.Existence == Missing && !create && pg.writes(Committed) {
+		if pg.Refusal == "" && g.Existence == Missing && !create && pg.wishes(Committed) {
 			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"
 		}
 		if pg.Refusal != "" {
@@ -52,6 +52,14 @@ func (p Plan) NotRefused(s Snapshot) Plan {
 		}
 	}
 	return p
+}
+
+// wishes reports whether anything would be written on a side if the operator decided what is left open: who decides that is to know
+// at once that the group stands against it, too.
+func (pg PlanGroup) wishes(side Side) bool {
+	return pg.writes(side) || slices.ContainsFunc(pg.Changes, func(c Change) bool {
+		return c.Side == side && c.Verdict == Refuse && c.Choice != "" && !c.Moved
+	})
 }
 
 // writes reports whether anything is left to be written on a side.

@@ -28,9 +28,9 @@ import (
 func Kind() offsetfile.Kind {
 	return offsetfile.Kind{
 		Schemes: []string{"spark"}, Local: true,
-		Form:    "spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
-		Layout:  "the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several",
-		Open:    Open,
+		Form:   "spark:PATH, spark:webhdfs://NAMENODE[:PORT]/PATH",
+		Layout: "the checkpoint of a Structured Streaming query, read only: its newest committed batch, or ?batch=N; ?source=N of several",
+		Open:   Open,
 	}
 }
 
