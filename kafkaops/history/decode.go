@@ -126,15 +126,17 @@ func (d *Decoder) unreadable() bool {
 
 // commit reads an offset commit. A value in a form that is not known still says that something was committed.
 func (d *Decoder) commit(k *commitKey, value []byte, r *offsets.LogRecord) {
-	r.Key, r.Value, r.Committed = k.key, offsets.NoValue, r.Time
+	r.Key = k.key
+	if d.usual(k.topic, value, r) {
+		r.Kind = offsets.LogCommit
+		return
+	}
+	r.Value, r.Committed = offsets.NoValue, r.Time
 	if value == nil {
 		r.Kind = offsets.LogRemoved
 		return
 	}
 	r.Kind = offsets.LogCommit
-	if d.usual(k.topic, value, r) {
-		return
-	}
 	v := fields{b: value}
 	version := v.int16()
 	v.flexible = version >= 4

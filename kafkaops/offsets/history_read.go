@@ -131,8 +131,10 @@ func (h *Historian) endBatch() {
 // commit takes a commit: at once, or when its transaction ends.
 func (h *Historian) commit(r *LogRecord) {
 	h.gone, h.leaving = false, nil
-	if back := time.Duration(h.clock-r.Committed) * time.Millisecond; h.clock != None && back > h.out.ClockBack {
-		h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
+	if r.Committed < h.clock {
+		if back := time.Duration(h.clock-r.Committed) * time.Millisecond; back > h.out.ClockBack {
+			h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
+		}
 	}
 	h.clock = max(h.clock, r.Committed)
 	if r.Kind == LogUnreadable {
