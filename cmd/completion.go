@@ -21,7 +21,7 @@ seconds at most.`,
 		ValidArgs: shells,
 		Args:      takes(1, 1, "gtoffset completion bash, zsh, fish or powershell"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			script := scripts[args[0]]
+			script := scripts()[args[0]]
 			if script.make == nil {
 				return among("gtoffset completion", args[0], shells)
 			}
@@ -43,44 +43,46 @@ type completionScript struct {
 	lines  []string // each with what it becomes; all are there, once
 }
 
-var scripts = map[string]completionScript{
-	"bash": {
-		func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
-		bareBash + plainWords,
-		[]string{
-			"# Use eval to handle any environment variables and such\n    out=$(eval \"${requestComp}\" 2>/dev/null)", runPlain,
-			// printf %q, by which it quotes, escapes commas, too, and so would find nothing that goes on behind one
-			`[[ $comp == "$cur"* ]] || continue`, `comp=${comp//\\,/,}; [[ $comp == "$cur"* ]] || continue`,
-			`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}"); COMPREPLY[0]=${COMPREPLY[0]//\\,/,}`,
+func scripts() map[string]completionScript {
+	return map[string]completionScript{
+		"bash": {
+			func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+			bareBash + plainWords,
+			[]string{
+				"# Use eval to handle any environment variables and such\n    out=$(eval \"${requestComp}\" 2>/dev/null)", runPlain,
+				// printf %q, by which it quotes, escapes commas, too, and so would find nothing that goes on behind one
+				`[[ $comp == "$cur"* ]] || continue`, `comp=${comp//\\,/,}; [[ $comp == "$cur"* ]] || continue`,
+				`COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}")`, `COMPREPLY[0]=$(printf "%q" "${COMPREPLY[0]%%$tab*}"); COMPREPLY[0]=${COMPREPLY[0]//\\,/,}`,
+			},
 		},
-	},
-	"zsh": {
-		func(root *cobra.Command, w io.Writer) error { return root.GenZshCompletion(w) },
-		"",
-		[]string{
-			"compdef _gtoffset gtoffset\n", "compdef _gtoffset gtoffset\n\n" + plainWords, // #compdef is the first line
-			"# Use eval to handle any environment variables and such\n    out=$(eval ${requestComp} 2>/dev/null)", runPlain,
-			`flagPrefix="-P ${BASH_REMATCH}"`, `flagPrefix="-P ${(q)BASH_REMATCH}"`, // is evaluated
+		"zsh": {
+			func(root *cobra.Command, w io.Writer) error { return root.GenZshCompletion(w) },
+			"",
+			[]string{
+				"compdef _gtoffset gtoffset\n", "compdef _gtoffset gtoffset\n\n" + plainWords, // #compdef is the first line
+				"# Use eval to handle any environment variables and such\n    out=$(eval ${requestComp} 2>/dev/null)", runPlain,
+				`flagPrefix="-P ${BASH_REMATCH}"`, `flagPrefix="-P ${(q)BASH_REMATCH}"`, // is evaluated
+			},
 		},
-	},
-	"fish": {
-		func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
-		"",
-		[]string{
-			`set -l lastArg (string escape -- (commandline -ct))`, `set -l lastArg (commandline -ct)`,
-			`set -l results (eval $requestComp 2> /dev/null)`, plainFish,
+		"fish": {
+			func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+			"",
+			[]string{
+				`set -l lastArg (string escape -- (commandline -ct))`, `set -l lastArg (commandline -ct)`,
+				`set -l results (eval $requestComp 2> /dev/null)`, plainFish,
+			},
 		},
-	},
-	"powershell": {
-		func(root *cobra.Command, w io.Writer) error { return root.GenPowerShellCompletionWithDesc(w) },
-		"",
-		[]string{
-			"$RequestComp=\"$RequestComp\" + ' `\"`\"'", `$Empty = @('""')`,
-			`$RequestComp="$RequestComp" + ' ""'`, `$Empty = @('')`,
-			`Invoke-Expression -OutVariable out "$RequestComp" 2>&1 | Out-Null`, plainPowerShell,
-			`$ShellCompDirectiveError=1` + "\n", `$ShellCompDirectiveError=1; $Empty = @()` + "\n",
+		"powershell": {
+			func(root *cobra.Command, w io.Writer) error { return root.GenPowerShellCompletionWithDesc(w) },
+			"",
+			[]string{
+				"$RequestComp=\"$RequestComp\" + ' `\"`\"'", `$Empty = @('""')`,
+				`$RequestComp="$RequestComp" + ' ""'`, `$Empty = @('')`,
+				`Invoke-Expression -OutVariable out "$RequestComp" 2>&1 | Out-Null`, plainPowerShell,
+				`$ShellCompDirectiveError=1` + "\n", `$ShellCompDirectiveError=1; $Empty = @()` + "\n",
+			},
 		},
-	},
+	}
 }
 
 // text is the script. A line that is to be replaced, and is not there, is a fault of the program.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,26 +167,33 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	checks := offsets.RunChecks(shot, o.limits.limits())
-	wrong := errors.Join(g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
-		if f := output.Format(g.format); f == "" || f == output.Table || f == output.Wide {
-			return "" // it stands below the group
-		}
-		grp, _ := shot.Group(group)
-		return g.hint(shot, grp, &o.scope)
-	}))
-	if wrong == nil && o.onlyChecks(g) {
+	wrong := sync.OnceValue(func() error { // looks for names that were meant: what is there is shown first
+		return errors.Join(g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
+			if g.forPeople() {
+				return "" // it stands below the group
+			}
+			grp, _ := shot.Group(group)
+			return g.hint(shot, grp, &o.scope)
+		}))
+	})
+	if o.onlyChecks(g) && wrong() == nil {
 		return nil
 	}
 	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
 	g.noteUnmeasured(checks)
-	return errors.Join(err, wrong)
+	return errors.Join(err, wrong())
 }
 
 // onlyChecks reports that nobody wants to read what holds: a check with -q speaks when it fails, as cron mails whatever is said. What
 // programs read, a document or a file, is always written.
 func (o *describeOptions) onlyChecks(g *global) bool {
+	return g.quiet && o.limits.set() && o.file == "" && g.forPeople()
+}
+
+// forPeople reports that stdout gets a table, and no document.
+func (g *global) forPeople() bool {
 	f := output.Format(g.format)
-	return g.quiet && o.limits.set() && o.file == "" && (f == "" || f == output.Table || f == output.Wide)
+	return f == "" || f == output.Table || f == output.Wide
 }
 
 // look is what is to be measured.

@@ -44,11 +44,10 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 
 // groupTrouble is the problem of a group of which the cluster's side could not be read.
 func groupTrouble(group string, t *offsets.Trouble) *problem {
-	p := &problem{code: exitPartly, causes: []cause{causeOfTrouble(t)}, text: fmt.Sprintf("group %q could not be read: %s", group, t.Reason)}
-	if t.Denied && !t.Login {
-		p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "group", Name: group}
+	return &problem{
+		code: exitPartly, causes: []cause{causeOfTrouble(t)}, lacks: t.Lacks("group", group),
+		text: fmt.Sprintf("group %q could not be read: %s", group, t.Reason),
 	}
-	return p
 }
 
 // causeOfTrouble is why something could not be read.
@@ -131,9 +130,7 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 	p := &problem{code: exitPartly, text: "groups may be missing from this list: " + list(reasons, 3)}
 	for _, t := range missing {
 		p.causes = append(p.causes, causeOfTrouble(&t))
-		if t.Denied && !t.Login {
-			p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "cluster"}
-		}
+		p.lacks = cmp.Or(p.lacks, t.Lacks("cluster", ""))
 	}
 	if !some {
 		p.code = exitUnreachable
@@ -205,9 +202,7 @@ func unseenTopics(shot offsets.Snapshot) error {
 	p := &problem{code: exitPartly, text: list(texts, 3)}
 	for _, u := range all {
 		p.causes = append(p.causes, causeOfTrouble(&u.Trouble))
-		if u.Trouble.Denied && p.lacks == nil {
-			p.lacks = &offsets.Right{Operation: "DESCRIBE", On: "topic", Name: u.Topic}
-		}
+		p.lacks = cmp.Or(p.lacks, u.Trouble.Lacks("topic", u.Topic))
 	}
 	return p
 }
@@ -235,8 +230,11 @@ func brokenRows(shot offsets.Snapshot) error {
 					p.lacks = grp.Lacks(*r, offsets.Committed)
 				}
 			}
+			if reason == "" {
+				continue
+			}
 			p.causes = byRank(p.causes)
-			if reason != "" && len(p.details) < 100 {
+			if len(p.details) < 100 {
 				p.details = append(p.details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
 			}
 		}

@@ -14,9 +14,9 @@ import (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	StdinTerminal  bool // a person may be asked
-	StdoutClosed   bool // it leads nowhere: it was closed when the program began
-	StdoutWidth    int  // columns of the terminal, 0 if stdout is none
+	StdinTerminal  bool        // a person may be asked
+	StdoutClosed   func() bool // it leads nowhere: it was closed when the program began; nil: it was not
+	StdoutWidth    int         // columns of the terminal, 0 if stdout is none
 	StderrWidth    int
 	Size           func() (columns, lines int) // of the terminal on stdout as it is now; nil: it does not change
 	Getenv         func(string) string
@@ -34,7 +34,7 @@ type Env struct {
 func System(interrupts func(context.Context) (soft, hard context.Context)) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())), StdoutClosed: closed(os.Stdout),
+		StdinTerminal: term.IsTerminal(int(os.Stdin.Fd())), StdoutClosed: func() bool { return closed(os.Stdout) },
 		StdoutWidth: width(os.Stdout), StderrWidth: width(os.Stderr), Size: size,
 		Getenv: os.Getenv, Environ: os.Environ, Now: time.Now, Interrupts: interrupts, Who: who,
 	}

@@ -14,8 +14,8 @@ import (
 var named = []string{"group", "topic", "store"}
 
 // sound refuses a flag or an argument that was given without a value: "$UNSET" must not mean another cluster, another file, stdout, or
-// the default. Only the name of a group may be empty, as Kafka has known such a group; and what stands behind -- is for another program. And it refuses names that are no UTF-8: none in Kafka is, and
-// the documents in which a path is kept cannot hold it.
+// the default. Only the name of a group may be empty, as Kafka has known such a group; and what stands behind -- is for another program.
+// And it refuses names that are no UTF-8: none in Kafka is, and the documents in which a path is kept cannot hold it.
 func sound(flags *pflag.FlagSet, args []string) error {
 	if own := flags.ArgsLenAtDash(); own >= 0 {
 		args = args[:own]

@@ -68,11 +68,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
 	}
 	for _, u := range unseen(shot) {
-		var lacks *offsets.Right
-		if u.Trouble.Denied {
-			lacks = &offsets.Right{Operation: "DESCRIBE", On: "topic", Name: u.Topic}
-		}
-		add(notSeen(u), "", causeOfTrouble(&u.Trouble), lacks)
+		add(notSeen(u), "", causeOfTrouble(&u.Trouble), u.Trouble.Lacks("topic", u.Topic))
 		away = away && u.Trouble.Unreachable
 	}
 	for _, pg := range plan.Groups {
@@ -127,8 +123,7 @@ func causeOfGroup(shot offsets.Snapshot, pg offsets.PlanGroup) (cause, *offsets.
 	g, _ := shot.Group(pg.Group)
 	switch {
 	case g.Trouble != nil:
-		p := groupTrouble(pg.Group, g.Trouble)
-		return causeOfTrouble(g.Trouble), p.lacks
+		return causeOfTrouble(g.Trouble), g.Trouble.Lacks("group", pg.Group)
 	case g.Active() && !pg.Live:
 		return causeActive, nil
 	case g.Existence == offsets.Missing:

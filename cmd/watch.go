@@ -70,7 +70,7 @@ type watcher struct {
 // watch looks until it is interrupted, which is its end and no failure. A first look that fails ends it; a later one is told of.
 func watch(ctx context.Context, g *global, o *describeOptions) error {
 	w := &watcher{g: g, o: o}
-	if f := output.Format(g.format); g.env.StdoutWidth > 0 && (f == output.Table || f == output.Wide || f == "") && o.file == "" && g.env.Getenv("TERM") != "dumb" {
+	if g.env.StdoutWidth > 0 && g.forPeople() && o.file == "" && g.env.Getenv("TERM") != "dumb" {
 		w.screen = &screen{w: g.env.Stdout}
 		defer w.screen.close()
 	}

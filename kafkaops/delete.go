@@ -11,8 +11,8 @@ import (
 )
 
 // DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group. The result is Written,
-// Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A coordinator on the move is tried again until ctx ends; what was sent and
-// not answered is never sent again. Needs Kafka 1.1.
+// Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A coordinator on the
+// move is tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
 func (c *Cluster) DeleteGroup(ctx context.Context, group string) (offsets.Result, string, *offsets.Right) {
 	w := writing{c: c, group: group}
 	last, lacks := "the time was up", (*offsets.Right)(nil)
@@ -22,7 +22,7 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string) (offsets.Result
 		}
 		node, trouble, final := w.coordinator(ctx)
 		if trouble != nil {
-			last, lacks = trouble.Reason, describeGroup(group, trouble)
+			last, lacks = trouble.Reason, trouble.Lacks("group", group)
 			if final {
 				break
 			}

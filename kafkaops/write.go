@@ -102,7 +102,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			if final {
 				set(indexes, offsets.Failed, last)
 				for _, i := range indexes {
-					w.changes[i].Lacks = describeGroup(w.group, trouble)
+					w.changes[i].Lacks = trouble.Lacks("group", w.group)
 				}
 				return false
 			}
@@ -140,14 +140,6 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		}
 		indexes = again
 	}
-}
-
-// describeGroup is the right without which the coordinator of a group is not told; nil if the trouble is another one.
-func describeGroup(group string, t *offsets.Trouble) *offsets.Right {
-	if !t.Denied || t.Login {
-		return nil
-	}
-	return &offsets.Right{Operation: "DESCRIBE", On: "group", Name: group}
 }
 
 func refusedForGood(err error) bool {

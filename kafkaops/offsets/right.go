@@ -15,13 +15,20 @@ func (r Right) String() string {
 	return r.Operation + " on " + r.On + " " + r.Name
 }
 
+// Lacks is the right to describe something without which it could not be looked at; nil if the trouble is another one. A login that is
+// refused is no want of a right.
+func (t *Trouble) Lacks(on, name string) *Right {
+	if t == nil || !t.Denied || t.Login {
+		return nil
+	}
+	return &Right{Operation: "DESCRIBE", On: on, Name: name}
+}
+
 // Lacks is the right without which a side of a row could not be read; nil if it was read, or could not be for another reason.
 func (g Group) Lacks(r Row, side Side) *Right {
 	switch {
 	case side == Committed && g.Trouble != nil:
-		if g.Trouble.Denied && !g.Trouble.Login {
-			return &Right{"DESCRIBE", "group", g.ID}
-		}
+		return g.Trouble.Lacks("group", g.ID)
 	case r.Range.Denied, side == Committed && r.Committed.Presence == Denied:
 		return &Right{"DESCRIBE", "topic", r.Topic}
 	}

@@ -171,12 +171,18 @@ func unmade(t testing.TB, changes []offsets.Change) {
 	}
 }
 
-func (c *contract) away(t *testing.T) {
+// behindProxy opens the store through a proxy, which can do what a network does.
+func (c *contract) behindProxy(t *testing.T) (*Proxy, offsetfile.Store, string) {
+	t.Helper()
 	if c.Addr == "" {
 		t.Skip("there is no service")
 	}
 	p := NewProxy(t, c.Addr)
-	s, group := c.open(t, Given{Addr: p.Addr()}), c.group()
+	return p, c.open(t, Given{Addr: p.Addr()}), c.group()
+}
+
+func (c *contract) away(t *testing.T) {
+	p, s, group := c.behindProxy(t)
 	save(t, s, group, three(1)...)
 	seen := load(t, s, group, "t", "u").Store
 	w := writer(t, s, group, "t", "u")
@@ -201,11 +207,7 @@ func (c *contract) away(t *testing.T) {
 }
 
 func (c *contract) slow(t *testing.T) {
-	if c.Addr == "" {
-		t.Skip("there is no service")
-	}
-	p := NewProxy(t, c.Addr)
-	s, group := c.open(t, Given{Addr: p.Addr()}), c.group()
+	p, s, group := c.behindProxy(t)
 	save(t, s, group, three(1)...)
 	h := load(t, s, group, "t", "u")
 	w := writer(t, s, group, "t", "u")
@@ -228,11 +230,7 @@ func (c *contract) slow(t *testing.T) {
 
 // cut hangs up after each of many numbers of bytes of a save and of its answer. The save goes on by itself: it looks up what was made.
 func (c *contract) cut(t *testing.T) {
-	if c.Addr == "" {
-		t.Skip("there is no service")
-	}
-	p := NewProxy(t, c.Addr)
-	s, group := c.open(t, Given{Addr: p.Addr()}), c.group()
+	p, s, group := c.behindProxy(t)
 	save(t, s, group, three(0)...)
 	w := writer(t, s, group, "t", "u")
 	seen := load(t, s, group, "t", "u").Store

@@ -17,8 +17,11 @@ type Set map[string]*jsonschema.Schema
 // schema.
 func Load(folder string, strict bool) (Set, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil || len(paths) == 0 {
-		return nil, fmt.Errorf("no schemas in %s: %w", folder, err)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(paths) == 0:
+		return nil, fmt.Errorf("there are no schemas in %s", folder)
 	}
 	all := Set{}
 	for _, path := range paths {
