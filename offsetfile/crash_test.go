@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/scripts/needs"
 )
 
 // The test binary is also the process that is killed, limited or not allowed: see the roles.
@@ -403,10 +404,7 @@ func roleOnce(root, _ string) error {
 }
 
 func TestTrace(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("no strace: the order is tested by TestStepsInOrder only")
-	}
+	strace := needs.Program(t, "strace") // without it the order is tested by TestStepsInOrder only
 	root, trace := t.TempDir(), filepath.Join(t.TempDir(), "trace")
 	put(t, root, "g/t/gtoffset", "0 5\n")
 	cmd := child(t, "once", root, "")

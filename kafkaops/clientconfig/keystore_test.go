@@ -17,6 +17,8 @@ import (
 
 	"github.com/pavlo-v-chernykh/keystore-go/v4"
 	"software.sslmate.com/src/go-pkcs12"
+
+	"gtoffset/scripts/needs"
 )
 
 // identity is a key and its certificate, signed by itself.
@@ -158,10 +160,7 @@ func TestKeyStores(t *testing.T) {
 
 // What openssl encrypts, in the ways that it has.
 func TestEncryptedKeys(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("openssl is not installed")
-	}
+	openssl := needs.Program(t, "openssl")
 	id := newIdentity(t)
 	for _, how := range [][]string{
 		{"-v2", "aes-256-cbc"},

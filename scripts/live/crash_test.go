@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"gtoffset/offsetfile"
+	"gtoffset/scripts/needs"
 )
 
 // ledger is a scene whose store is low in all its partitions, of a topic that it has a full file of.
@@ -167,11 +167,7 @@ func TestSoakKilled(t *testing.T) {
 // What a power cut may take: the file is on the disk before it gets its name, the name before the run ends; and the way back
 // before anything changes.
 func TestTrace(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("no strace")
-	}
-	must(t, err)
+	strace := needs.Program(t, "strace")
 	l := openLedger(t)
 	trace := filepath.Join(t.TempDir(), "trace")
 	program{On: cluster, Wrap: []string{strace, "-f", "-y", "-o", trace, "-e", "trace=fsync,fdatasync,rename,renameat,renameat2"}}.

@@ -11,10 +11,18 @@ import (
 func Programs(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if _, err := exec.LookPath(name); err != nil {
-			missing(t, err)
-		}
+		Program(t, name)
 	}
+}
+
+// Program is as Programs for one, and returns its path.
+func Program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, err)
+	}
+	return path
 }
 
 // File is as Programs for a file.
