@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/scripts/needs"
 )
 
 // hostile are group ids that a broker accepts and that go wrong elsewhere, with the folder of each.
@@ -177,10 +179,7 @@ func TestCasesNam(t *testing.T) {
 	})
 	t.Run("printed lines can be pasted", func(t *testing.T) {
 		t.Parallel()
-		bash, err := exec.LookPath("bash")
-		if err != nil {
-			t.Skip("needs bash to read a line as a shell does")
-		}
+		bash := needs.Program(t, "bash") // it reads a line as a shell does
 		for group := range hostile {
 			w := start(t).topic("orders", [2]int64{500, 900}).commit(group, "orders", 100)
 			dir := filepath.Join(w.t.TempDir(), "back ups 'of' $HOME\n\x1b")

@@ -25,6 +25,7 @@ import (
 	"gtoffset/cmd"
 	"gtoffset/kafkaops/kafkatest"
 	"gtoffset/kafkaops/wire"
+	"gtoffset/scripts/needs"
 )
 
 const root = "../.."
@@ -277,12 +278,9 @@ func TestMetrics(t *testing.T) {
 	compare(t, "alerts", told, alerts)
 }
 
-// TestAlertRules lets Prometheus' own tool look at the rules, where it is installed.
+// TestAlertRules lets Prometheus' own tool look at the rules.
 func TestAlertRules(t *testing.T) {
-	tool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is not installed; Debian has it in the package prometheus")
-	}
+	tool := needs.Program(t, "promtool")
 	if said, err := exec.CommandContext(t.Context(), tool, "check", "rules", filepath.Join(root, "docs", "alerts.yml")).CombinedOutput(); err != nil {
 		t.Errorf("promtool: %v\n%s", err, said)
 	}
