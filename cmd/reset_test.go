@@ -186,7 +186,7 @@ func TestResetToSafe(t *testing.T) {
 	t.Run("a side without", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", in, in).commit("billing", "orders", 600, none).save("billing", "orders", none, 700)
-		safe(w).exits(4).says("orders 0", "stored has no offset for it", "orders 1", "committed has no offset for it", "nothing was written")
+		safe(w).exits(4).says("orders 0", "stored: no offset for it", "orders 1", "committed: no offset for it", "nothing was written")
 		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=600 1=700")
 	})
 	t.Run("an entry that is not of this log", func(t *testing.T) {

@@ -26,7 +26,7 @@ func newWait(g *global) *cobra.Command {
 		Long: `Use it in scripts, before a write or after a restart. It looks again and again, politely, until every condition given holds
 for every partition and group named. It reads only.
 
-Dangers: a lag that stays at 1 may be a transaction's marker, which no consumer reads: allow for it with --lag 1.`,
+Dangers: a job that assigns partitions by hand is never a member: --empty does not see it, --idle of a write does. A lag that stays at 1 may be a transaction's marker, which no consumer reads: allow for it with --lag 1.`,
 		Example: `  gtoffset wait -g billing --empty --for 60s
   gtoffset wait -g billing --lag 5000 --for 10m
   gtoffset wait -g billing -s offsets --stored-caught-up`,
@@ -95,7 +95,12 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		}
 		if len(open) == 0 || left <= 0 {
 			progress("")
-			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open}
+			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open, Notes: conditions.Unseen(shot)}
+			if f := output.Format(g.format); f == "" || f == output.Table { // a document has them
+				for _, n := range view.Notes {
+					g.note("%s", n)
+				}
+			}
 			if err := view.Write(g.out(), output.Format(g.format)); err != nil {
 				return err
 			}

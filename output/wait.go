@@ -15,6 +15,7 @@ type Wait struct {
 	Origin offsets.Origin
 	Waited time.Duration
 	Open   []string // what does not hold yet, in words; empty when the wait is over
+	Notes  []string // what was waited for does not tell
 }
 
 // Write writes the view as table (a line), json or yaml.
@@ -36,10 +37,11 @@ type waitDocument struct {
 	Met    bool     `json:"met"`
 	Waited int64    `json:"waited_ms"`
 	Open   []string `json:"open"`
+	Notes  []string `json:"notes"`
 }
 
 func (v Wait) document() waitDocument {
-	return waitDocument{WaitSchema, len(v.Open) == 0, v.Waited.Milliseconds(), append([]string{}, v.Open...)}
+	return waitDocument{WaitSchema, len(v.Open) == 0, v.Waited.Milliseconds(), append([]string{}, v.Open...), append([]string{}, v.Notes...)}
 }
 
 // Progress shows a line on a terminal in place of the one before it; an empty one takes it away.

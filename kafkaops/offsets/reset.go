@@ -255,7 +255,7 @@ func notComparable(s Snapshot, r Row, e Entry, what string) (reason, choice stri
 	case e.Problem():
 		return fmt.Sprintf("%s: %s: %s", what, e.Presence, cmp.Or(e.Reason, "no reason given")), ""
 	case e.Presence == Absent:
-		return what + " has no offset for it", ""
+		return what + ": no offset for it", ""
 	case st.Foreign:
 		return fmt.Sprintf("%s: recorded for cluster %s, and this is %s", what, e.Cluster, s.Origin.Cluster), ""
 	case st.Identity == Recreated:

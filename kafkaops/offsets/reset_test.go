@@ -83,7 +83,7 @@ func TestReset(t *testing.T) {
 		{name: "current, none", row: committed(in, offsets.Entry{}), policy: aim(offsets.AimCurrent), verdict: offsets.Refuse, say: "no offset"},
 		{name: "current, of a recreated topic", row: stored(in, withID(offsets.At(700), "old")), side: offsets.Stored, policy: aim(offsets.AimCurrent), verdict: offsets.Refuse, say: "recreated"},
 		{name: "to stored", row: both(600, 700), policy: aim(offsets.AimStored), verdict: offsets.Write, offset: 600, say: "as in the store"},
-		{name: "to stored, without entry", row: committed(in, offsets.At(700)), policy: aim(offsets.AimStored), verdict: offsets.Refuse, say: "the store has no offset for it"},
+		{name: "to stored, without entry", row: committed(in, offsets.At(700)), policy: aim(offsets.AimStored), verdict: offsets.Refuse, say: "the store: no offset for it"},
 		{name: "to stored, low", row: both(400, 700), policy: aim(offsets.AimStored), verdict: offsets.Refuse, say: "400 is low", choice: "--clamp"},
 		{name: "to stored, low, clamped", row: both(400, 700), policy: clamped(aim(offsets.AimStored)), verdict: offsets.Write, offset: 500},
 		{name: "to stored, recreated", row: offsets.Row{Range: in, Stored: withID(offsets.At(600), "old"), Committed: offsets.At(700)}, policy: clamped(aim(offsets.AimStored)), verdict: offsets.Refuse, say: "recreated"},

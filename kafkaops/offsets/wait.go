@@ -56,6 +56,17 @@ func (s *State) lost() bool {
 	return s.Condition == High || s.Condition == Gone || s.Identity == Recreated || s.Foreign || s.Stale
 }
 
+// Unseen says, in words, what the conditions do not tell although they hold.
+func (c Conditions) Unseen(s Snapshot) []string {
+	var notes []string
+	for _, g := range s.Groups {
+		if c.Empty && g.Type == Simple {
+			notes = append(notes, fmt.Sprintf("group %q is a simple group: its job assigns partitions by hand, is never a member, and may be running; --idle 30s on the write watches it", g.ID))
+		}
+	}
+	return notes
+}
+
 // lagOpen says why the partition's lag is not known to be at most the given one, "" if it is. None is no limit.
 func (j *Judged) lagOpen(most int64) string {
 	r, state := j.Row, &j.Committed
