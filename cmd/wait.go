@@ -95,7 +95,10 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		}
 		if len(open) == 0 || left <= 0 {
 			progress("")
-			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open, Notes: conditions.Unseen(shot)}
+			view := output.Wait{Origin: shot.Origin, Waited: waited, Open: open}
+			if len(open) == 0 {
+				view.Notes = conditions.Unseen(shot)
+			}
 			if f := output.Format(g.format); f == "" || f == output.Table { // a document has them
 				for _, n := range view.Notes {
 					g.note("%s", n)
