@@ -126,6 +126,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if w.inVain || r.execute && len(shot.Groups) == 1 {
 		w.plan = w.plan.NotRefused(shot)
 	}
+	if r.idle == 0 {
+		w.plan = w.plan.Unwatched(shot)
+	}
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(); err != nil {

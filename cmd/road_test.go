@@ -508,3 +508,38 @@ func TestPartialWithBrokersMissingFromTheList(t *testing.T) {
 	w.run("describe").exits(3).says("broker 2")
 	w.run("describe", "--all-groups").exits(3).says("broker 2")
 }
+
+// A job that assigns by hand never shows as a member: each plan that writes commits of such a group says so, unless it is watched.
+func TestPlanOfASimpleGroup(t *testing.T) {
+	t.Parallel()
+	const note = "a simple group: its job assigns partitions by hand"
+	for name, args := range map[string][]string{
+		"clamp":  {"clamp", "-g", "billing"},
+		"reset":  {"reset", "-g", "billing", "-t", "orders", "--to-earliest"},
+		"import": {"import", "-", "-g", "billing"},
+		"delete": {"delete", "-g", "billing", "-t", "orders"},
+		"whole":  {"delete", "-g", "billing", "--whole-group"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 100)
+			run := func(more ...string) result {
+				return w.stdin("orders,0,700\n").run(append(append(args[:len(args):len(args)], "--dry-run"), more...)...).exits(0)
+			}
+			run().prints("note: "+note, "--idle 30s")
+			notes := run("-o", "json", "-q").plan().Groups[0].Notes
+			same(t, "notes", strings.Count(strings.Join(notes, "\n"), note), 1)
+			run("--idle", "2ms").never(note)
+			w.classic(func(g *kmsg.DescribeGroupsResponseGroup) { g.ProtocolType = "consumer" })
+			run().never(note)
+		})
+	}
+	t.Run("a plan says it once", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 100).save("billing", "orders", 100)
+		plan := w.document(w.run("clamp", "-g", "billing", "--committed", "--dry-run", "-o", "json").exits(0).out)
+		r := w.run("import", plan, "--dry-run").exits(0).prints(note)
+		same(t, "times", strings.Count(r.out, note), 1)
+		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--dry-run").exits(0).never(note)
+	})
+}

@@ -222,7 +222,7 @@ func TestWaitEmptyOfASimpleGroup(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 900)
 	wait := []string{"wait", "-g", "billing", "--empty"}
-	w.run(wait...).exits(0).prints("met after 0 s").says(`group "billing" is a simple group`, "may be running", "--idle 30s")
+	w.run(wait...).exits(0).prints("met after 0 s").says(`group "billing": a simple group`, "may be running", "--idle 30s")
 	r := w.run(append(wait, "-o", "json")...).exits(0)
 	same(t, "stderr", r.err, "")
 	same(t, "notes", len(document[struct{ Notes []string }](r, "gtoffset.wait/1").Notes), 1)

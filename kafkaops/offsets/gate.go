@@ -54,6 +54,27 @@ func (p Plan) NotRefused(s Snapshot) Plan {
 	return p
 }
 
+// Unwatched notes, in a plan that writes commits, which groups have a job that nobody sees unless it is watched.
+func (p Plan) Unwatched(s Snapshot) Plan {
+	p.Groups = slices.Clone(p.Groups)
+	for i := range p.Groups {
+		pg := &p.Groups[i]
+		g, _ := s.Group(pg.Group)
+		if why := g.unseen(); why != "" && pg.writes(Committed) && !slices.Contains(pg.Notes, why) { // an earlier plan may say it
+			pg.Notes = append(slices.Clone(pg.Notes), why)
+		}
+	}
+	return p
+}
+
+// unseen says why a group without members may still have a job that runs, "" if its members would show.
+func (g Group) unseen() string {
+	if g.Type != Simple {
+		return ""
+	}
+	return "a simple group: its job assigns partitions by hand, is never a member, and may be running; --idle 30s on the write watches it"
+}
+
 // wishes reports whether anything would be written on a side if the operator decided what is left open: who decides that is to know
 // at once that the group stands against it, too.
 func (pg PlanGroup) wishes(side Side) bool {

@@ -60,8 +60,8 @@ func (s *State) lost() bool {
 func (c Conditions) Unseen(s Snapshot) []string {
 	var notes []string
 	for _, g := range s.Groups {
-		if c.Empty && g.Type == Simple {
-			notes = append(notes, fmt.Sprintf("group %q is a simple group: its job assigns partitions by hand, is never a member, and may be running; --idle 30s on the write watches it", g.ID))
+		if why := g.unseen(); c.Empty && why != "" {
+			notes = append(notes, fmt.Sprintf("group %q: %s", g.ID, why))
 		}
 	}
 	return notes
