@@ -34,7 +34,7 @@ func TestCasesFrd(t *testing.T) {
 		{name: "negative", content: "0 600\n1 -1\n", says: []string{"line 2", "-1"}, salvage: "0=600"},
 		{name: "FMT-12", content: "0 -915623761775\n1 700\n", says: []string{"line 1", "-915623761775", "Flink", "earliest"}, salvage: "1=700"},
 		{name: "too large a number", content: "0 9223372036854775808\n1 700\n", says: []string{"line 1", "9223372036854775808"}, salvage: "1=700"},
-		{name: "another group's file", content: strings.Replace(good, "billing", "shipping", 1), says: []string{"shipping", "billing"}},
+		{name: "another group's file", content: strings.Replace(good, "billing", "shipping", 1), says: []string{"shipping", "billing"}, lost: true},
 		{name: "version 2", content: "# gtoffset 2\n0 600\n# entries 1\n", says: []string{"version", "2"}, lost: true},
 	}
 	for _, c := range damaged {
@@ -105,6 +105,34 @@ func TestCasesFrd(t *testing.T) {
 		w.run(append(clamp, "--missing", "other")...).exits(0)
 		same(t, "stored", w.stored("billing", "orders"), "0=600 1=650 2=700")
 	})
+	for name, put := range map[string]func(path string) error{
+		"another group's file": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Replace(good, "billing", "shipping", 1)), 0o600)
+		},
+		"another topic's file": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Replace(good, "orders", "payments", 1)), 0o600)
+		},
+		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		t.Run("what is no entry is said once, and goes out of the way: "+name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600, 600).save("billing", "orders", 1, 1)
+			path := w.path("billing", "orders")
+			must(t, os.Remove(path))
+			must(t, put(path))
+			move := "mv " + path + " " + path + ".aside"
+			w.run("describe", "-g", "billing", "-s", w.store).exits(3).prints("hint: " + move).never("--salvage")
+			for _, more := range [][]string{nil, {"--salvage", "--missing", "other"}} {
+				r := w.run(append([]string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--execute"}, more...)...).exits(4)
+				r.says("orders 0-1: of the wrong kind", "nothing was written", "hint: "+move)
+				same(t, "times", strings.Count(r.err, "of the wrong kind"), 1)
+			}
+			must(t, exec.Command("sh", "-c", move).Run())
+			w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute", "--missing", "other").exits(0)
+			same(t, "stored", w.stored("billing", "orders"), "0=600 1=600")
+		})
+	}
 	t.Run("FRD-5", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).save("billing", "orders", 100)

@@ -49,11 +49,18 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	writable := g.session.store == nil || g.session.store.Can().Write // what is only read is mended by its job
 	switch {
 	case mend.Denied:
-		return "the store may not be read: run it as the user of the job"
+		return "the store may not be read: " + asJobsUser
 	case mend.Damaged && writable:
 		return "to see what would be left without what is damaged: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
 	case mend.Foreign && writable:
 		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
+	}
+	if grp.Store != nil {
+		for _, t := range grp.Store.Topics {
+			if out := wayOut(shot, grp, t.Topic); out != "" && writable {
+				return out
+			}
+		}
 	}
 	flags := func(sides []offsets.Side, end ...string) []string {
 		for _, side := range sides {

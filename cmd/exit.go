@@ -179,7 +179,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem{code: exitUnreachable, causes: []cause{causeTimeout}, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
 	case errors.Is(err, fs.ErrPermission):
-		return problem{code: exitFailed, causes: []cause{causeAuthorization}, text: err.Error(), hint: "run it as the user of the job"}
+		return problem{code: exitFailed, causes: []cause{causeAuthorization}, text: err.Error(), hint: asJobsUser}
 	case errors.As(err, &damage):
 		return problem{code: exitFailed, causes: []cause{causeDamaged}, text: err.Error()}
 	case errors.Is(err, offsetfile.ErrChanged):

@@ -63,7 +63,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			choices = append(choices, choice)
 		}
 	}
-	away, final := len(shot.Troubles) == 0, false
+	away, final, aside := len(shot.Troubles) == 0, false, ""
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
 	}
@@ -81,20 +81,22 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		g, _ := shot.Group(pg.Group)
 		groupAway := g.Trouble != nil && g.Trouble.Unreachable
 		away = away && (pg.Refusal == "" || groupAway)
-		for _, c := range pg.Changes {
-			if c.Verdict != offsets.Refuse || pg.Refusal != "" && c.Reason == pg.Refusal {
-				continue
-			}
-			at := fmt.Sprintf("%s %d", c.Topic, c.Partition)
+		all := refusedAlone(pg)
+		for _, c := range all {
+			away = away && (c.Away || groupAway)
+			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+		}
+		for _, same := range alike(all) {
+			c := same[0]
+			at := c.Topic + " " + numbers(same)
 			if len(plan.Groups) > 1 {
 				at = fmt.Sprintf("group %q %s", pg.Group, at)
 			}
 			if c.Old.Offset != offsets.None {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
-			away = away && (c.Away || groupAway)
-			add(at+": "+c.Reason, c.Choice, causeOfChange(&c), c.Lacks)
-			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+			add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
+			aside = cmp.Or(aside, wayOut(shot, g, c.Topic))
 		}
 	}
 	if len(texts) == 0 {
@@ -113,10 +115,70 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	case len(choices) > 0:
 		p.hint = "add " + strings.Join(choices, "; ")
 	case plan.Count().Write == 0:
-		p.hint = ""
+		p.hint = aside
 	}
 	return p
 }
+
+// refusedAlone lists what is refused of a group for reasons that are not those of the whole group.
+func refusedAlone(pg offsets.PlanGroup) []*offsets.Change {
+	var all []*offsets.Change
+	for i := range pg.Changes {
+		if c := &pg.Changes[i]; c.Verdict == offsets.Refuse && (pg.Refusal == "" || c.Reason != pg.Refusal) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// alike puts together what is refused for one reason, of the partitions of a topic that have no offset: what is wrong with a file is said once.
+func alike(all []*offsets.Change) [][]*offsets.Change {
+	type place struct {
+		topic, reason string
+		side          offsets.Side
+	}
+	var groups [][]*offsets.Change
+	of := map[place]int{}
+	for _, c := range all {
+		at := place{c.Topic, c.Reason, c.Side}
+		i, again := of[at]
+		if again && c.Old.Offset == offsets.None {
+			groups[i] = append(groups[i], c)
+			continue
+		}
+		if c.Old.Offset == offsets.None {
+			of[at] = len(groups)
+		}
+		groups = append(groups, []*offsets.Change{c})
+	}
+	return groups
+}
+
+// numbers writes the partitions of changes as 0,2-5.
+func numbers(changes []*offsets.Change) string {
+	var sel offsets.Selection
+	for _, c := range changes {
+		sel.Partitions = append(sel.Partitions, c.Partition)
+	}
+	return strings.TrimPrefix(sel.String(), ":")
+}
+
+// wayOut is how to get rid of what lies where a topic's entries would be and is none, or is not for us to read; "" if nothing is known to help.
+func wayOut(shot offsets.Snapshot, g offsets.Group, topic string) string {
+	t, _ := g.Store.Topic(topic)
+	_, local, _ := localPath(shot.Origin.Store)
+	switch {
+	case t.Presence == offsets.Denied && local != "":
+		return asJobsUser
+	case t.InTheWay == "":
+		return ""
+	case local == "":
+		return "move " + t.InTheWay + " away: then there is no entry"
+	}
+	return commandLine([]string{"mv", t.InTheWay, t.InTheWay + ".aside"}) + " moves it out of the way: then there is no entry"
+}
+
+const asJobsUser = "run it as the user of the job"
 
 // causeOfGroup is why nothing of a group may be written, and the right that is missing if it is for want of one.
 func causeOfGroup(shot offsets.Snapshot, pg offsets.PlanGroup) (cause, *offsets.Right) {

@@ -96,7 +96,7 @@ func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 
 // add takes over what came of reading one file.
 func (h *Holding) add(topic, path string, r reading, counts Counts) {
-	t := offsets.StoredTopic{Topic: topic, Path: path, Presence: r.presence, Reason: r.reason, Token: r.token, Highest: offsets.None}
+	t := offsets.StoredTopic{Topic: topic, Path: path, Presence: r.presence, Reason: r.reason, InTheWay: r.inTheWay, Token: r.token, Highest: offsets.None}
 	h.Store.Notes = append(h.Store.Notes, r.notes...)
 	if r.doc != nil {
 		if len(h.Entries) == 0 {
@@ -127,6 +127,7 @@ func (h *Holding) add(topic, path string, r reading, counts Counts) {
 type reading struct {
 	presence offsets.Presence
 	reason   string
+	inTheWay string
 	doc      *Document // nil unless present
 	whole    bool      // proven complete: headered, and nothing had to be salvaged
 	saved    time.Time
@@ -141,6 +142,7 @@ func (s *Files) read(p place, salvage bool) reading {
 		fi, presence, reason := look(folder)
 		if presence == offsets.Present && !fi.IsDir() {
 			presence, reason = offsets.WrongType, fmt.Sprintf("%s is %s, not a folder", folder, describeMode(fi.Mode()))
+			r.inTheWay = folder
 		}
 		if presence != offsets.Present {
 			r.presence, r.reason = presence, reason
@@ -160,6 +162,9 @@ func (s *Files) read(p place, salvage bool) reading {
 	path := p.file()
 	data, saved, presence, reason := readFile(path)
 	r.presence, r.reason, r.saved = presence, reason, saved
+	if presence == offsets.WrongType {
+		r.inTheWay = path
+	}
 	if presence != offsets.Present {
 		return r
 	}
@@ -187,7 +192,10 @@ func (r *reading) take(data []byte, group, topic, path string, counts Counts, sa
 		r.reason = path + ": it has headers, so its offsets are the next to read, not the last one processed: leave out ?counts=last"
 		return
 	}
-	problems = append(problems, misplaced(doc, group, topic)...)
+	if why := misplaced(doc, group, topic); why != "" { // however whole it is, and whatever could be salvaged: it is another's
+		r.presence, r.reason, r.inTheWay = offsets.WrongType, fmt.Sprintf("%s %s", path, why), path
+		return
+	}
 	for _, p := range counts.problems(doc) {
 		problems = append(problems, p)
 		doc.Remove(p.Partition)
@@ -239,18 +247,15 @@ func (c Counts) problems(doc *Document) []Problem {
 	return problems
 }
 
-// misplaced finds a file that says it belongs elsewhere: somebody copied or moved it.
-func misplaced(doc *Document, group, topic string) []Problem {
-	var problems []Problem
+// misplaced tells of a file that says it belongs elsewhere, since somebody copied or moved it; "" of one that does not.
+func misplaced(doc *Document, group, topic string) string {
+	var says []string
 	for _, h := range []struct{ name, want string }{{headerGroup, group}, {headerTopic, topic}} {
 		if i := doc.headerLine(h.name); i >= 0 && doc.lines[i].value != h.want {
-			problems = append(problems, Problem{
-				Partition: offsets.None,
-				Reason:    fmt.Sprintf("it says that it is for %s %q, but lies in the place of %q", h.name, doc.lines[i].value, h.want),
-			})
+			says = append(says, fmt.Sprintf("says that it is for %s %q, but lies in the place of %q", h.name, doc.lines[i].value, h.want))
 		}
 	}
-	return problems
+	return strings.Join(says, ", and ")
 }
 
 // lost names the partitions whose entries a salvage could not take.

@@ -29,7 +29,7 @@ var ErrTooManyLines = errors.New("the file has more than 1,048,640 lines")
 type VersionError struct{ Version string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("line 1: version %q of the gtoffset format is not known here, only 1 is", e.Version)
+	return fmt.Sprintf("line 1: version %q of the gtoffset format is not known here, only 1 is; a newer gtoffset may know it", e.Version)
 }
 
 // Problem is one thing that is wrong in a file.

@@ -314,7 +314,7 @@ func (s *remote) find(ctx context.Context, groupDir, group, topic string, salvag
 	case i < 0:
 		return file, r, nil
 	case in[i].Folder:
-		r.presence, r.reason = offsets.WrongType, file+" is a folder, not a file"
+		r.presence, r.reason, r.inTheWay = offsets.WrongType, file+" is a folder, not a file", file
 		return file, r, nil
 	case in[i].Size > MaxSize:
 		r.presence, r.reason = offsets.Unreadable, fmt.Sprintf("%s: %v", file, ErrTooLarge)

@@ -181,7 +181,7 @@ func TestSaveOfWhatALookAtAllDidNotFind(t *testing.T) {
 
 func TestSaveAfterSalvage(t *testing.T) {
 	root := t.TempDir()
-	cut := put(t, root, "g/cut/gtoffset", "# gtoffset 1\n# group other\n# topic cut\n0 5\n1 6\n2 1")
+	cut := put(t, root, "g/cut/gtoffset", "# gtoffset 1\n# group g\n# topic cut\n0 5\n1 6\n2 1")
 	kept := put(t, root, "g/kept/gtoffset", "# gtoffset 1\n# group g\n# topic kept\n0 5\n")
 	empty := put(t, root, "g/empty/gtoffset", "")
 	s := open(t, root)

@@ -117,6 +117,7 @@ type StoredTopic struct {
 	Path     string
 	Presence Presence // of the place as a whole
 	Reason   string
+	InTheWay string // what lies where the entry would be, and is none: moved away, there is no entry; "" if nothing does
 	Whole    bool   // proven complete
 	Salvaged bool   // it was damaged, and what was left of it was read: a save makes it whole again
 	Token    string // stands for the content that was read; a save compares it
