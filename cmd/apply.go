@@ -70,6 +70,9 @@ func (r *road) createFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&r.createTable, "create-table", false, "make what the store's entries are kept in (a table, a root), if it is missing")
 }
 
+// watches reports whether the run waits for who holds the store's lock, or looks whether the store moves.
+func (r *road) watches() bool { return r.waitEmpty > 0 || r.idle > 0 }
+
 // validate checks the flags against each other, and that somebody can consent.
 func (r *road) validate(g *global) error {
 	r.dryRun = r.dryRun || r.check

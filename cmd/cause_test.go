@@ -34,7 +34,7 @@ func TestCauseOfErrors(t *testing.T) {
 		{&records.WriteError{Topic: "orders"}, exitPartly, causeIncomplete},
 		{&offsetfile.AwayError{Store: "redis://h/0", Err: context.DeadlineExceeded}, exitUnreachable, causeUnreachable},
 		{&offsetfile.CredentialsError{Store: "redis://h/0", Err: fmt.Errorf("x")}, exitUnreachable, causeAuthentication},
-		{&wire.TooOldError{API: "Fetch"}, exitFailed, causeUnsupported},
+		{&wire.TooOldError{API: "Fetch"}, exitUnreachable, causeUnsupported},
 		{broker(wire.CauseUnknown), exitUnreachable, causeUnreachable},
 		{broker(wire.CauseSilent), exitUnreachable, causeUnreachable},
 		{broker(wire.CauseUnresolved), exitUnreachable, causeUnreachable},

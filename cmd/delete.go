@@ -55,6 +55,9 @@ func (o *deleteOptions) validate(g *global) error {
 	case len(o.topics) > 0 && o.whole:
 		return usage("--topic and --whole-group exclude each other", "leave out one")
 	}
+	if !o.watches() {
+		g.withoutStore()
+	}
 	return o.road.validate(g)
 }
 

@@ -92,7 +92,11 @@ func (g *global) noGroup(id string) *problem {
 	case strings.ContainsAny(id, "*?["):
 		p.hint = "-g is one name; gtoffset describe --group-regex 'billing-.*' shows the groups whose whole names match"
 	default:
-		p.hint = cmp.Or(g.near("-g", id, g.session.groupNames), g.typed("describe")+" lists the groups")
+		lists := g.typed("describe") + " lists the groups"
+		if g.command != "gtoffset history" {
+			lists += "; of one that was deleted " + g.typed("history", "-g", id) + " still tells"
+		}
+		p.hint = cmp.Or(g.near("-g", id, g.session.groupNames), lists)
 	}
 	return p
 }

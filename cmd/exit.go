@@ -42,6 +42,7 @@ type problem struct {
 	wants   []string       // the variables that would set what is missing, to find one that is misspelled
 	lacks   *offsets.Right // the right for want of which it is one; what gives it is the hint then
 	text    string
+	below   []string // further lines of the text
 	hint    string
 	details []output.ErrorDetail
 	err     error
@@ -54,9 +55,9 @@ func usage(text, hint string) error { return &problem{code: exitUsage, text: tex
 
 // verdict is what is left of an error at the end: codes, causes, words and a hint.
 type verdict struct {
-	codes  []int   // most important first
-	causes []cause // likewise: those of the first code, then those of the others
-	texts  []string
+	codes  []int    // most important first
+	causes []cause  // likewise: those of the first code, then those of the others
+	texts  []string // lines
 	hint   string
 	more   []output.ErrorDetail
 }
@@ -86,7 +87,7 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 			v.codes = append(v.codes, p.code)
 		}
 		if p.text != "" && !slices.Contains(v.texts, p.text) {
-			v.texts = append(v.texts, p.text)
+			v.texts = append(append(v.texts, p.text), p.below...)
 		}
 		if v.hint == "" {
 			v.hint = p.hint
@@ -172,6 +173,8 @@ func explain(ctx context.Context, err error) problem {
 		return *ofStdout(err)
 	case ofRecords(err) != nil:
 		return *ofRecords(err)
+	case errors.As(err, &old): // also where it kept us from connecting
+		return problem{code: exitUnreachable, causes: []cause{causeUnsupported}, text: err.Error()}
 	case errors.As(err, &broker):
 		return ofBroker(broker)
 	case ofSettings(err) != nil:
@@ -184,8 +187,6 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitFailed, causes: []cause{causeDamaged}, text: err.Error()}
 	case errors.Is(err, offsetfile.ErrChanged):
 		return problem{code: exitFailed, causes: []cause{causeChanged}, text: err.Error()}
-	case errors.As(err, &old):
-		return problem{code: exitFailed, causes: []cause{causeUnsupported}, text: err.Error()}
 	case errors.Is(err, fs.ErrNotExist):
 		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error()}
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "were all set"), strings.Contains(err.Error(), "accepts "):
@@ -232,12 +233,11 @@ func (g *global) finish(ctx context.Context, err error) int {
 	if v.code() == exitDone {
 		return exitDone
 	}
-	text := strings.Join(v.texts, "\n")
 	if v.hint == "" && v.code() == exitUsage {
 		v.hint = cmp.Or(g.command, "gtoffset") + " --help"
 	}
-	if text != "" {
-		doc := output.Error{Code: v.code(), Codes: v.codes, Cause: string(v.causes[0]), Causes: causeWords(v.causes), Text: text, Hint: v.hint, Details: v.more}
+	if len(v.texts) > 0 {
+		doc := output.Error{Code: v.code(), Codes: v.codes, Cause: string(v.causes[0]), Causes: causeWords(v.causes), Lines: v.texts, Hint: v.hint, Details: v.more}
 		format := output.Table
 		if f := output.Format(g.format); f == output.JSON || f == jsonl {
 			format = output.JSON

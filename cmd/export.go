@@ -75,6 +75,9 @@ func (o *exportOptions) validate(g *global) error {
 	if o.stored && o.committed {
 		return usage("a document is of one side", "give --stored or --committed, and export twice for both")
 	}
+	if o.committed {
+		g.withoutStore()
+	}
 	if o.target == "-" {
 		o.target = ""
 	}
@@ -91,7 +94,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	}
 	if o.target != "" {
 		if _, err := os.Lstat(o.target); err == nil && format != exchange.File {
-			return exists(o.target)
+			return exists(o.target, anotherFile)
 		}
 	}
 	shot, err := g.look(ctx, &o.scope, lookOptions{})
@@ -168,9 +171,14 @@ func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) 
 	return doc.Sorted(), &problem{code: exitPartly, text: "left out: " + list(left, 3)}
 }
 
-func exists(path string) error {
-	return &problem{code: exitRefused, causes: []cause{causeExists}, text: fmt.Sprintf("%s exists; nothing was written", path), hint: "name a new file, or write to stdout"}
+func exists(path, hint string) error {
+	return &problem{code: exitRefused, causes: []cause{causeExists}, text: fmt.Sprintf("%s exists; nothing was written", path), hint: hint}
 }
+
+const (
+	anotherFile   = "name a new file, or write to stdout"
+	anotherFolder = "name a new folder; what is in this one gtoffset reset -s FOLDER --to-committed brings to the commits"
+)
 
 // exportFile writes the document to a new file, or to stdout.
 func (g *global) exportFile(path string, doc exchange.Document, format exchange.Format, groupColumn bool) error {
@@ -188,7 +196,7 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 	case errors.As(err, &held):
 		return usage(held.Error(), "-o json holds everything")
 	case errors.Is(err, fs.ErrExist):
-		return exists(path)
+		return exists(path, anotherFile)
 	case err != nil:
 		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was written", path, err), err: err}
 	}
@@ -227,7 +235,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 		}
 		for _, t := range held.Store.Topics {
 			if _, wanted := byGroup[grp.Name][t.Topic]; wanted {
-				return exists(t.Path)
+				return exists(t.Path, anotherFolder)
 			}
 		}
 	}
@@ -266,7 +274,7 @@ func createAll(ctx context.Context, files *offsetfile.Files, group string, topic
 	for _, topic := range topics {
 		if err := held.Create(ctx, topic, values[topic], facts); err != nil {
 			if errors.Is(err, fs.ErrExist) {
-				return exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()))
+				return exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()), anotherFolder)
 			}
 			return err
 		}

@@ -41,6 +41,26 @@ func sound(flags *pflag.FlagSet, args []string) error {
 	return err
 }
 
+// contradicted refuses a flag that takes one value and was given two: the last one must not push the other out unseen. args are those of
+// the command, in which all flags are known already.
+func contradicted(flags *pflag.FlagSet, args []string) error {
+	given := map[string]string{}
+	return flags.ParseAll(args, func(f *pflag.Flag, value string) error {
+		first, twice := given[f.Name]
+		_, many := f.Value.(pflag.SliceValue)
+		switch {
+		case many || twice && first == value:
+			return nil
+		case twice && f.Name == "group":
+			return usage(fmt.Sprintf("--group is %q already, and this command is about one group: %q is another", first, value), "one run for each")
+		case twice:
+			return usage(fmt.Sprintf("--%s is %q already: %q is another", f.Name, first, value), "leave one of them out")
+		}
+		given[f.Name] = value
+		return nil
+	})
+}
+
 // number is a count or an offset on the command line. It is decimal, with zeroes in front or without, as in the names of Kafka's segment
 // files: what Go reads as octal would be another offset.
 type number[N int | int64] struct{ n *N }

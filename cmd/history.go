@@ -55,7 +55,7 @@ partitions by hand.`,
 		},
 	}
 	f := c.Flags()
-	f.VarP(&oneGroup{at: &o.group}, "group", "g", "consumer `GROUP`")
+	f.StringVarP(&o.group, "group", "g", "", "consumer `GROUP`")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.BoolVar(&o.all, "all", false, "every commit, and every change of who is in the group")
 	numberVar(f, &o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")

@@ -131,6 +131,9 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		}
 		build = o.fromRows(g, sc, doc)
 	}
+	if o.committed && !o.stored && !o.watches() {
+		g.withoutStore()
+	}
 	sc.settle()
 	if len(sc.groups) == 0 {
 		g.note("%s names no offset: nothing to do", o.source)
@@ -253,6 +256,7 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 	if err := o.sameSides("a backup", sides); err != nil {
 		return nil, err
 	}
+	o.stored, o.committed = sides[offsets.Stored], sides[offsets.Committed]
 	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
 		return g.confirmEpochs(ctx, offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
@@ -316,6 +320,7 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 	if err := o.sameSides("a plan", sides); err != nil {
 		return nil, err
 	}
+	o.stored, o.committed = sides[offsets.Stored], sides[offsets.Committed]
 	for _, pg := range planned.Groups {
 		if pg.Whole {
 			sc.groups = append(sc.groups, pg.Group)
@@ -402,7 +407,14 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 
 // unread says why a document could not be read, and which flag would help.
 func (o *importOptions) unread(err error) error {
-	p := &problem{code: exitFailed, causes: []cause{causeDamaged}, text: fmt.Sprintf("read %s: %v; nothing was written", o.source, err), err: err}
+	lines := []string{err.Error()}
+	var places interface{ Lines() []string }
+	if errors.As(err, &places) {
+		lines = places.Lines()
+	}
+	lines[0] = "read " + o.source + ": " + lines[0]
+	lines[len(lines)-1] += "; nothing was written"
+	p := &problem{code: exitFailed, causes: []cause{causeDamaged}, text: lines[0], below: lines[1:], err: err}
 	var ambiguous *exchange.AmbiguousError
 	var missing *exchange.MissingError
 	var internal *exchange.InternalError

@@ -216,6 +216,9 @@ func storeAway(err error) *offsets.Trouble {
 // groups reads the group facts and commits of the scope, sorted by id. A group that only the store knows is among those that
 // come from a list.
 func (s *session) groups(ctx context.Context, sc *scope) ([]kafkaops.GroupCommits, []offsets.Trouble, error) {
+	if sc.groupless {
+		return []kafkaops.GroupCommits{{}}, nil, nil
+	}
 	names := sc.groups
 	var listTroubles []offsets.Trouble
 	switch {

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"gtoffset/kafkaops/kafkatest"
 )
@@ -33,7 +36,7 @@ func TestGroupWithoutAName(t *testing.T) {
 	}
 	for _, command := range []string{"history", "replay --from committed"} {
 		w := start(t)
-		w.run(append(strings.Fields(command), "-g", "", "-g", "billing")...).exits(2).says(`it is "" already, and this command is about one group`)
+		w.run(append(strings.Fields(command), "-g", "", "-g", "billing")...).exits(2).says(`--group is "" already, and this command is about one group`)
 		same(t, "requests", w.b.Count(), 0)
 	}
 }
@@ -295,4 +298,139 @@ func TestRefusalsAreToldTogether(t *testing.T) {
 	w = start(t).topic("orders", [2]int64{0, 1000})
 	w.share()
 	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`"billing" is a share group`).never("hint: ")
+}
+
+// A line end, or what else moves a cursor, in a name that the error of a command line holds: the error stays what it is, one line.
+func TestControlCharactersInErrors(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	bad := "a\ngtoffset: done\x1b[2J"
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{2, []string{"describe", "--" + bad}},
+		{2, []string{"describe", "-X", bad + "=1"}},
+		{2, []string{"describe", "-b", bad + ":9092"}},
+		{2, []string{"describe", "-o", bad}},
+		{2, []string{"describe", "--command-config", bad}},
+		{2, []string{"describe", "--timeout", bad}},
+		{2, []string{"describe", bad}},
+		{2, []string{bad}},
+		{2, []string{"describe", "-g", "billing", "-t", bad + ":x"}},
+		{1, []string{"describe", "-g", "billing", "-s", bad}},
+		{1, []string{"describe", "-g", bad}},
+		{2, []string{"describe", "--group-regex", bad + "("}},
+		{1, []string{"import", bad, "--dry-run"}},
+		{4, []string{"describe", "--expect-cluster", bad}},
+		{2, []string{"reset", "-g", "billing", "-t", "orders", "--to-datetime", bad, "--dry-run"}},
+		{2, []string{"replay", "-g", "billing", "-t", "orders", "--from", "earliest", "--", bad}},
+		{1, []string{"export", "-g", "billing", bad + "/x"}},
+	} {
+		r := w.run(c.args...).exits(c.code)
+		for line := range strings.Lines(r.err) {
+			if !strings.HasPrefix(line, "gtoffset: error: ") && !strings.HasPrefix(line, "gtoffset: hint: ") {
+				t.Errorf("gtoffset %q: line %q in\n%s", c.args, line, r.err)
+			}
+		}
+		same(t, "escapes in "+r.err, strings.Contains(r.err, "\x1b"), false)
+	}
+}
+
+// Of two values for one flag none is taken for meant, in any command; the same again is harmless.
+func TestFlagGivenTwice(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	flag := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)(?:\[=\S+\])? (.*)`)
+	many := []string{"group", "topic", "command-property", "type"}
+	values := map[string][2]string{
+		"color": {"auto", "never"}, "timeout": {"5s", "6s"}, "output": {"json", "table"}, "high": {"end", "earliest"}, "recreated": {"keep", "end"},
+		"missing": {"other", "earliest"}, "sort": {"topic", "lag"}, "isolation": {"read_committed", "read_uncommitted"}, "as": {"json", "csv"}, "take": {"from", "until"},
+		"batch-bytes": {"1MiB", "2MiB"},
+	}
+	w.b.Reset()
+	for _, command := range []string{"describe", "clamp", "reset", "export", "import", "delete", "replay", "history", "wait", "backups", "config"} {
+		args := []string{command}
+		if command == "import" {
+			args = append(args, "nothing.json")
+		}
+		tried := 0
+		for _, m := range flag.FindAllStringSubmatch(w.run(command, "--help").exits(0).out, -1) {
+			name, pair := m[1], [2]string{"5", "6"}
+			switch v, ok := values[name]; {
+			case name == "help" || slices.Contains(many, name) && (name != "group" || command != "replay" && command != "history"):
+				continue
+			case ok:
+				pair = v
+			case strings.Contains(m[0], "DURATION"):
+				pair = [2]string{"5s", "6s"}
+			case !regexp.MustCompile(`^[A-Z]`).MatchString(m[2]):
+				pair = [2]string{"true", "false"}
+			}
+			tried++
+			r := w.run(append(args, "--"+name+"="+pair[0], "--"+name+"="+pair[1])...).exits(2)
+			if !strings.Contains(r.err, fmt.Sprintf("--%s is %q already", name, pair[0])) && !strings.Contains(r.err, "--"+name+` "`) {
+				t.Error(r)
+			}
+		}
+		if tried < 8 {
+			t.Errorf("%s: %d flags were tried", command, tried)
+		}
+	}
+	w.run("describe", "-X", "client.id=a", "-X", "client.id=b").exits(2).says("-X: client.id: is given twice")
+	same(t, "requests", w.b.Count(), 0)
+	w.run("describe", "-g", "billing", "-q", "-q", "-b", w.b.Bootstrap(), "-b", w.b.Bootstrap(), "-X", "client.id=a", "-X", "client.id=a").exits(0)
+	w.run("replay", "-g", "billing", "-t", "orders:0", "--from", "900", "--", "cat", "-b", "a", "-b", "b").exits(0)
+}
+
+// The store of the environment is for commands that look at a store; what has nothing to do with it does not fail because it is away.
+func TestStoreOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code int // with a store that is not there
+		line string
+	}{
+		{0, "delete -g billing -t orders --execute"},
+		{1, "delete -g billing -t orders --idle 1s --execute"},
+		{1, "delete -g billing -t orders --wait-empty 1s --execute"},
+		{0, "wait -g billing --lag 5000 --for 1s"},
+		{1, "wait -g billing --lag 5000 --empty --for 1s"}, // who holds the store's lock is in the way, too
+		{0, "reset -g billing -t orders --to-earliest --committed --execute"},
+		{1, "reset -g billing -t orders --to-earliest --execute"},
+		{1, "reset -g billing -t orders --to-earliest --committed --stored --execute"},
+		{1, "reset -g billing -t orders --to-safe --committed --execute"},
+		{1, "reset -g billing -t orders --to-stored --committed --execute"},
+		{1, "clamp -g billing -t orders --committed --execute"}, // no commit is a first run, or a lost one
+		{1, "clamp -g billing -t orders --execute"},
+		{0, "export -g billing --committed"},
+		{1, "export -g billing"},
+		{0, "import BACKUP --execute"},
+		{0, "replay -g billing -t orders:0 --from 900"},
+		{1, "describe -g billing"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			w := low(t)
+			away := filepath.Join(t.TempDir(), "away")
+			args := strings.Fields(c.line)
+			if i := slices.Index(args, "BACKUP"); i >= 0 {
+				args[i] = w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute").exits(0).undo()[1]
+			}
+			w.vars["GTOFFSET_STORE"] = away
+			r := w.run(args...).exits(c.code)
+			if c.code == 1 {
+				r.says(away + `": there is no such folder`)
+			}
+			w.run(append(args, "-s", away)...).exits(1).says("there is no such folder") // it was meant
+		})
+	}
+}
+
+// A broker that is too old is one that cannot be spoken to, wherever that is noticed.
+func TestTooOldBroker(t *testing.T) {
+	t.Parallel()
+	w := startWith(t, kafkatest.Options{Brokers: 1, Version: kversion.V0_10_2()})
+	for _, line := range []string{"describe", "wait -g billing --empty", "clamp -g billing --execute", "history -g billing"} {
+		w.run(append(strings.Fields(line), "-o", "json")...).exits(5).says("which came with Kafka 0.11", `"cause":"unsupported"`)
+	}
 }

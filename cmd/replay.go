@@ -73,7 +73,7 @@ from now such as 2h, or, with one partition, an offset.
 Dangers: after a crash at most one batch comes again, and none is lost; a command must bear that. What is copied to a topic,
 nothing takes back.`,
 		Example: `  gtoffset replay -g billing -t orders -s offsets
-  gtoffset replay -g billing -t orders:3 --from 12 --format '%o=%s\n'
+  gtoffset replay -t orders:3 --from 12 --format '%o=%s\n'
   gtoffset replay -g billing -t orders --from 2h -o raw
   gtoffset replay -g billing -s offsets --save --execute -- ./load-batch
   gtoffset replay -g billing -t orders --from earliest --to-topic redo --execute`,
@@ -87,7 +87,7 @@ nothing takes back.`,
 		},
 	}
 	f := c.Flags()
-	f.VarP(&oneGroup{at: &o.group}, "group", "g", "consumer `GROUP`")
+	f.StringVarP(&o.group, "group", "g", "", "consumer `GROUP`; not needed where topics and both ends are given without one")
 	f.StringArrayVarP(&o.topics, "topic", "t", nil, "`TOPIC`[:0,1,4-7], all of its partitions or those named; repeatable")
 	f.StringVar(&o.from, "from", "stored", "`START`: stored, committed, earliest, a time, a length of time back, or an offset")
 	f.StringVar(&o.until, "until", "end", "`END`, which is not read itself: end, committed, a time, a length of time back, or an offset")
@@ -122,9 +122,6 @@ func (o *replayOptions) validate(g *global, c *cobra.Command, args []string) err
 		return usage("there is no command after --", "gtoffset replay ... -- ./load-batch")
 	}
 	o.command = args
-	if !given("group") {
-		return usage("no group is named", "add -g GROUP")
-	}
 	o.groups = []string{o.group}
 	for _, check := range []func() error{
 		o.scope.validate,
@@ -136,7 +133,31 @@ func (o *replayOptions) validate(g *global, c *cobra.Command, args []string) err
 			return err
 		}
 	}
+	if o.start.Aim != offsets.AimStored && !o.saves() {
+		g.withoutStore()
+	}
+	if o.groupless = !given("group"); o.groupless {
+		return o.validateGroupless()
+	}
 	return nil
+}
+
+// validateGroupless checks that nothing is asked of a group where none is named.
+func (o *replayOptions) validateGroupless() error {
+	why := ""
+	switch {
+	case o.start.Aim == offsets.AimStored, o.start.Aim == offsets.AimCommitted:
+		why = "where it stands is where to start"
+	case o.end.Aim == offsets.AimCommitted:
+		why = "where it stands is where to end"
+	case o.saves():
+		why = "its progress is saved"
+	case len(o.selections) == 0:
+		why = "its topics are read"
+	default:
+		return nil
+	}
+	return usage("no group is named, and "+why, "add -g GROUP; without one: -t TOPIC, and --from with earliest, a time or an offset")
 }
 
 // validateRange reads both ends, and checks them against each other.

@@ -499,6 +499,22 @@ func TestReplaySummary(t *testing.T) {
 	w.run(w.replay("--summary", filepath.Join(t.TempDir(), "no", "summary"))...).exits(1).says("no such file or directory; nothing was read")
 }
 
+// Where no group plays a part none is asked about, nor asked for.
+func TestReplayWithoutGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 5)
+	w.b.Reset()
+	summary := filepath.Join(t.TempDir(), "summary.json")
+	r := w.run("replay", "-t", "orders:0", "--from", "1", "--until", "4", "--format", `%o `, "--summary", summary).exits(0)
+	same(t, "records", r.out, "1 2 3 ")
+	same(t, "requests about groups", w.b.Count(kmsg.OffsetFetch.Int16(), kmsg.FindCoordinator.Int16(), kmsg.DescribeGroups.Int16(), kmsg.ListGroups.Int16()), 0)
+	text, err := os.ReadFile(summary)
+	must(t, err)
+	same(t, "group in the summary", strings.Contains(string(text), `"group":null`) || strings.Contains(string(text), `"group": null`), true)
+	w.run("replay", "-t", "orders", "--from", "earliest", "--until", "@1795953600000", "--", "cat").exits(0)
+	w.run("replay", "-t", "nosuch", "--from", "earliest").exits(1).says(`topic "nosuch" does not exist`)
+}
+
 func TestReplayUsage(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3).save("billing", "orders", 0)
@@ -506,7 +522,11 @@ func TestReplayUsage(t *testing.T) {
 	for _, c := range []struct {
 		line, says string
 	}{
-		{"replay -s STORE", "no group is named"},
+		{"replay -s STORE", "no group is named, and where it stands is where to start"},
+		{"replay -t orders --from committed", "no group is named, and where it stands is where to start"},
+		{"replay -t orders --from earliest --until committed", "no group is named, and where it stands is where to end"},
+		{"replay --from earliest", "no group is named, and its topics are read"},
+		{"replay -t orders --from earliest -s STORE --save-as x --execute -- cat", "no group is named, and its progress is saved"},
 		{"replay -g billing", "--from stored needs a store"},
 		{"replay -g billing -s STORE cat", `replay takes no argument, but for a command after --: "cat"`},
 		{"replay -g billing -s STORE x -- cat", `replay takes no argument`},
@@ -536,7 +556,7 @@ func TestReplayUsage(t *testing.T) {
 		{"replay -g billing --from earliest --save --execute -- cat", "--save needs a store"},
 		{"replay -g billing -s STORE --from earliest --save --execute -- cat", "--save goes with --from stored only"},
 		{"replay -g billing -t orders --from 1h --until 2h", "is after --until"},
-		{"replay -g billing -g other -t orders --from earliest", `it is "billing" already, and this command is about one group`},
+		{"replay -g billing -g other -t orders --from earliest", `--group is "billing" already, and this command is about one group`},
 		{"replay -g billing -s STORE --save --save-as x --execute -- cat", "--save and --save-as exclude each other"},
 		{"replay -g billing -s STORE --save-as billing --execute -- cat", "--save-as names the group itself"},
 		{"replay -g billing --from earliest --save-as x --execute -- cat", "--save-as needs a store"},

@@ -158,6 +158,9 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	if err := o.sideFlags.validate(g); err != nil {
 		return err
 	}
+	if o.committed && !o.stored && o.aim != offsets.AimStored && o.aim != offsets.AimSafe && !o.watches() {
+		g.withoutStore()
+	}
 	return o.road.validate(g)
 }
 

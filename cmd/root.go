@@ -100,6 +100,10 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			if err := sound(c.Flags(), args); err != nil {
 				return err
 			}
+			_, own, _ := c.Root().Find(g.args)
+			if err := contradicted(c.Flags(), own); err != nil {
+				return err
+			}
 			if g.env.Interrupts != nil {
 				ignoreFileLimit()
 				g.soft, g.hard = g.env.Interrupts(c.Context())

@@ -23,6 +23,7 @@ type scope struct {
 	pattern    *regexp.Regexp
 	selections []offsets.Selection
 	kinds      map[offsets.GroupType]bool // of a list of groups, those that are meant; nil: all
+	groupless  bool                       // no group plays a part: nothing is asked about any
 }
 
 func (s *scope) flags(c *cobra.Command) {
@@ -198,27 +199,4 @@ func parseSelection(s string) (offsets.Selection, error) {
 	slices.Sort(sel.Partitions)
 	sel.Partitions = slices.Compact(sel.Partitions)
 	return sel, nil
-}
-
-// oneGroup is a -g that is given once: elsewhere it is repeated, and the last one must not push the others out unseen.
-type oneGroup struct {
-	at    *string
-	given bool
-}
-
-func (g *oneGroup) Type() string { return "GROUP" }
-
-func (g *oneGroup) String() string {
-	if g.at == nil { // pflag asks a zero value for its default
-		return ""
-	}
-	return *g.at
-}
-
-func (g *oneGroup) Set(s string) error {
-	if g.given && *g.at != s {
-		return fmt.Errorf("it is %q already, and this command is about one group; one run for each", *g.at)
-	}
-	*g.at, g.given = s, true
-	return nil
 }

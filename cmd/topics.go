@@ -93,7 +93,8 @@ const environmentTopic = `Environment
                              likewise
   KRB5_CONFIG, KRB5CCNAME    Kerberos: its krb5.conf, the credential cache
                              (FILE:)
-  GTOFFSET_STORE             the store, if -s is not given
+  GTOFFSET_STORE             the store, if -s is not given, of commands that
+                             look at one
   GTOFFSET_STORE_PASSWORD    the password of a store whose URL has none
   XDG_STATE_HOME             backups and plans go to its folder gtoffset
                              (default ~/.local/state)

@@ -52,6 +52,14 @@ func needStore(what, or string) error {
 	return &problem{code: exitUsage, wants: []string{storeVariable}, text: what + " needs a store", hint: "add -s PATH" + or}
 }
 
+// withoutStore drops the store of the environment where the command has nothing to do with it: one that is away must not stand in the
+// way. One that is named with -s is opened all the same.
+func (g *global) withoutStore() {
+	if !g.storeGiven {
+		g.store = ""
+	}
+}
+
 // orMisspelled puts in front of a hint that a variable may be misspelled.
 func (g *global) orMisspelled(p *problem) string {
 	wanted := p.wants

@@ -63,6 +63,9 @@ func (o *waitOptions) validate(g *global, c *cobra.Command) error {
 	case o.caughtUp && g.store == "":
 		return needStore("--stored-caught-up", "")
 	}
+	if !o.empty && !o.caughtUp {
+		g.withoutStore()
+	}
 	return nil
 }
 

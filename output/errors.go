@@ -13,8 +13,8 @@ type Error struct {
 	Codes   []int    // all codes that apply, Code among them
 	Cause   string   // why, in one word: one of a closed list
 	Causes  []string // all that apply, Cause among them
-	Text    string
-	Hint    string // a next step that can be typed, "" for none
+	Lines   []string // the text; a line end within one of them belongs to a name
+	Hint    string   // a next step that can be typed, "" for none
 	Details []ErrorDetail
 }
 
@@ -27,27 +27,27 @@ type ErrorDetail struct {
 }
 
 // Write writes the error for people, or with JSON and YAML as the document gtoffset.error/1 (one line of JSON in both cases).
-// A text of several lines keeps them, indented; everything in it is cleaned.
+// All lines but the first are indented; everything in them is cleaned, and a name cannot look like a line of ours.
 func (e Error) Write(s Stream, f Format) error {
 	if f == JSON || f == YAML {
 		return writeJSON(s.W, e.document())
 	}
 	p := &printer{w: s.W}
 	paint := newPaints(s.Color)
-	p.printf("gtoffset: %s %s\n", paint.paint(toneRed, "error:"), lines(e.Text))
+	p.printf("gtoffset: %s %s\n", paint.paint(toneRed, "error:"), indented(e.Lines))
 	if e.Hint != "" {
-		p.printf("gtoffset: hint: %s\n", lines(e.Hint))
+		p.printf("gtoffset: hint: %s\n", indented(strings.Split(e.Hint, "\n"))) // names in it are quoted for a shell
 	}
 	return p.err
 }
 
-// lines cleans each line of a text of our own, in which names are quoted, and indents all but the first.
-func lines(text string) string {
-	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range all {
-		all[i] = cleanText(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "  "))
+// indented cleans lines, and indents all but the first.
+func indented(lines []string) string {
+	cleaned := make([]string, len(lines))
+	for i, line := range lines {
+		cleaned[i] = cleanText(line)
 	}
-	return strings.Join(all, "\n  ")
+	return strings.Join(cleaned, "\n  ")
 }
 
 type errorDocument struct {
@@ -71,7 +71,7 @@ type errorDetailDocument struct {
 }
 
 func (e Error) document() errorDocument {
-	d := errorDocument{Schema: ErrorSchema, Code: e.Code, Codes: e.Codes, Cause: e.Cause, Causes: e.Causes, Error: e.Text, Hint: textOrNull(e.Hint), Details: []errorDetailDocument{}}
+	d := errorDocument{Schema: ErrorSchema, Code: e.Code, Codes: e.Codes, Cause: e.Cause, Causes: e.Causes, Error: strings.Join(e.Lines, "\n"), Hint: textOrNull(e.Hint), Details: []errorDetailDocument{}}
 	if len(d.Codes) == 0 {
 		d.Codes = []int{e.Code}
 	}

@@ -35,13 +35,13 @@ func TestGroupList(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	e := Error{
-		Code: 4, Codes: []int{4, 3}, Cause: "active", Causes: []string{"active", "damaged"}, Text: "2 lines are malformed:\nline 3: \"\x1b[31mx\"\nline 9: \"y\"\n", Hint: "see gtoffset help formats",
+		Code: 4, Codes: []int{4, 3}, Cause: "active", Causes: []string{"active", "damaged"}, Lines: []string{"2 lines are malformed:", "line 3: \"\x1b[31mx\"", "line 9: y\nz"}, Hint: "see gtoffset help formats",
 		Details: []ErrorDetail{{"billing", "orders", 2, "high"}, {"billing", "", offsets.None, "active"}},
 	}
 	golden(t, "error.txt", drawn(t, e, Stream{}, Table))
 	golden(t, "error-color.txt", drawn(t, e, Stream{Color: true}, CSV))
 	golden(t, "error.json", drawn(t, e, Stream{}, JSON))
-	if got := drawn(t, Error{Code: 1, Cause: "failed", Text: "x"}, Stream{}, JSON); got != `{"schema":"gtoffset.error/1","code":1,"codes":[1],"cause":"failed","causes":["failed"],"error":"x","hint":null,"details":[]}`+"\n" {
+	if got := drawn(t, Error{Code: 1, Cause: "failed", Lines: []string{"x"}}, Stream{}, JSON); got != `{"schema":"gtoffset.error/1","code":1,"codes":[1],"cause":"failed","causes":["failed"],"error":"x","hint":null,"details":[]}`+"\n" {
 		t.Error(got)
 	}
 }

@@ -15,7 +15,7 @@ const ReplaySchema = "gtoffset.replay/1"
 // Replay is what came of reading records again.
 type Replay struct {
 	Origin  offsets.Origin
-	Group   string
+	Group   string // "" if none played a part
 	SaveAs  string // group under which the progress is kept, "" if that is Group, or if it is not kept
 	Saves   bool   // each batch that was accepted was saved
 	Sink    string // "stdout", "command" or "topic"
@@ -163,7 +163,11 @@ func (v Replay) json(b *bytes.Buffer) error {
 	e.time("started", v.Started)
 	e.int("took_ms", v.Took.Milliseconds())
 	e.origin(v.Origin)
-	e.string("group", v.Group)
+	if v.Group == "" {
+		e.null("group")
+	} else {
+		e.string("group", v.Group)
+	}
 	e.text("save_as", v.SaveAs)
 	e.bool("saves", v.Saves)
 	e.string("sink", v.Sink)

@@ -206,8 +206,8 @@ type Settings struct {
 	unused []Setting
 }
 
-// Merge lets earlier layers win over later ones, and within a file the last of a key. The error is an *Error: in one layer two names
-// of one key, or two forms of the same, say something different.
+// Merge lets earlier layers win over later ones, and within a file the last of a key, as Java does. The error is an *Error: in one
+// layer two names of one key, two forms of the same, or two times -X with one key say something different.
 func Merge(layers ...[]Setting) (*Settings, error) {
 	m := &Settings{used: map[string]Setting{}}
 	for rank, layer := range layers {
@@ -243,8 +243,17 @@ func (m *Settings) layer(all []Setting) (map[string]Setting, error) {
 			m.unused = append(m.unused, s)
 			continue
 		}
-		if before, twice := mine[key.Name]; twice && before.Key != s.Key && before.Value != s.Value {
-			return nil, &Error{Source: s.Source, Key: s.Key, Reason: "is the same as " + before.Key + " (" + before.Source + "), which says something else", Hint: "leave one of them out"}
+		if before, twice := mine[key.Name]; twice && before.Value != s.Value {
+			reason := ""
+			switch {
+			case before.Key != s.Key:
+				reason = "is the same as " + before.Key + " (" + before.Source + "), which says something else"
+			case strings.HasPrefix(s.Source, "-X"):
+				reason = "is given twice, and says something else each time"
+			}
+			if reason != "" {
+				return nil, &Error{Source: s.Source, Key: s.Key, Reason: reason, Hint: "leave one of them out"}
+			}
 		}
 		mine[key.Name] = s
 	}

@@ -103,12 +103,14 @@ type MalformedError struct {
 	cause    error
 }
 
-// Error has one line for each place.
-func (e *MalformedError) Error() string {
+func (e *MalformedError) Error() string { return strings.Join(e.Lines(), "\n") }
+
+// Lines is the error, one line for each place.
+func (e *MalformedError) Lines() []string {
 	if len(e.Problems) == 1 && e.More == 0 {
-		return fmt.Sprintf("%s: %s", e.Format.Words(), e.Problems[0])
+		return []string{fmt.Sprintf("%s: %s", e.Format.Words(), e.Problems[0])}
 	}
-	return fmt.Sprintf("%s, %d places are wrong:\n%s", e.Format.Words(), len(e.Problems)+e.More, list(e.Problems, e.More))
+	return list(fmt.Sprintf("%s, %d places are wrong:", e.Format.Words(), len(e.Problems)+e.More), e.Problems, e.More)
 }
 
 func (e *MalformedError) Unwrap() error { return e.cause }
@@ -119,19 +121,22 @@ type InternalError struct {
 	More     int
 }
 
-func (e *InternalError) Error() string {
-	return "offsets of Kafka's internal topics are not written:\n" + list(e.Problems, e.More)
+func (e *InternalError) Error() string { return strings.Join(e.Lines(), "\n") }
+
+// Lines is the error, one line for each place.
+func (e *InternalError) Lines() []string {
+	return list("offsets of Kafka's internal topics are not written:", e.Problems, e.More)
 }
 
-func list(problems []Problem, more int) string {
-	lines := make([]string, len(problems), len(problems)+1)
-	for i, p := range problems {
-		lines[i] = p.String()
+func list(what string, problems []Problem, more int) []string {
+	lines := []string{what}
+	for _, p := range problems {
+		lines = append(lines, p.String())
 	}
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // CannotHoldError is a document that a format has no way to say.
