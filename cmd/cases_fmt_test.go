@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"gtoffset/offsetfile/exchange"
 )
 
 // documents are the same two offsets of group billing in each format: orders 0 = 700, orders 1 = 600.
@@ -41,6 +43,15 @@ func fresh(t *testing.T) *world {
 // Each format is recognised by its content, is named, and does the same.
 func TestImportFormats(t *testing.T) {
 	t.Parallel()
+	known := map[string]bool{}
+	for _, d := range documents {
+		known[d.format] = true
+	}
+	for _, f := range exchange.Formats() {
+		if !known[string(f)] {
+			t.Errorf("%s is not among documents", f)
+		}
+	}
 	for i, d := range documents {
 		t.Run(fmt.Sprint(d.format, " ", i), func(t *testing.T) {
 			t.Parallel()

@@ -40,8 +40,7 @@ func newImport(g *global) *cobra.Command {
 that does not name stays.
 
 SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is recognised by its content: our own documents
-(json, yaml, csv), gtoffset files, Kafka's reset CSV, rpk, kcl and Yelp files, Spark's startingOffsets, and lines of topic,
-partition, from and until. Where the content leaves a doubt, --as decides.
+(json, yaml, csv), gtoffset files, and those of other programs that --as lists. Where the content leaves a doubt, --as decides.
 
 A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry.
 A plan is applied as it was planned, where nothing has moved; a partition that is at its new value already is done.

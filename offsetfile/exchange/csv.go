@@ -16,7 +16,7 @@ const CSV Format = "csv"
 
 func ourCSV() format {
 	return format{
-		name: CSV, words: "CSV of gtoffset", holds: holds{none: true, metadata: true, epochs: true},
+		name: CSV, words: "CSV of gtoffset", holds: holds{groups: true, none: true, metadata: true, epochs: true},
 		text: (*reading).readCSV, write: Document.writeCSV,
 	}
 }
@@ -271,9 +271,6 @@ func (r *reading) cellName(c cell, what string, check func(name, why string)) st
 }
 
 func (d Document) writeCSV(w io.Writer, _ WriteOptions) error {
-	if err := d.oneSided(CSV); err != nil {
-		return err
-	}
 	out := &csvWriter{w: w, format: CSV}
 	for _, name := range header {
 		out.name(name, false)

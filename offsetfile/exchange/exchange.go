@@ -37,12 +37,15 @@ type format struct {
 	text func(*reading) error
 	tree func(*reading, *tree) error
 
-	write func(Document, io.Writer, WriteOptions) error // nil: it is only read
+	// How it is written, if it is: documents that it can hold, and of these what it has a place for. One without a place for
+	// none goes through Document.held.
+	write func(Document, io.Writer, WriteOptions) error
 }
 
 // holds is what a format has a place for, beside topic, partition and offset.
 type holds struct {
-	all      bool   // and for backups and plans
+	all      bool   // both sides in one document, backups and plans
+	groups   bool   // more than one group
 	none     bool   // a partition without an offset
 	instead  string // of what there is no place for: more to say
 	metadata bool
@@ -242,6 +245,10 @@ func (d Document) Write(w io.Writer, f Format, o WriteOptions) error {
 		return &CannotHoldError{f, "a " + string(d.Kind)}
 	case is.write == nil:
 		return &CannotHoldError{f, "anything: it can be read only"}
+	case len(d.Groups) > 1 && !is.holds.all && !is.holds.groups:
+		return &CannotHoldError{f, fmt.Sprintf("more than one group, and there are %d", len(d.Groups))}
+	case d.twoSided() && !is.holds.all:
+		return &CannotHoldError{f, "both sides: name --stored or --committed"}
 	}
 	return is.write(d, w, o)
 }
@@ -282,7 +289,7 @@ func (d Document) Losses(f Format) []string {
 			if r.Metadata != "" {
 				metadata++
 			}
-			if r.TopicID != "" {
+			if r.TopicID != "" || r.Value.TopicID != "" {
 				ids++
 			}
 		}
@@ -318,23 +325,21 @@ func (d Document) Losses(f Format) []string {
 	return lost
 }
 
-// single is the only group of the document, for formats that name none or one.
-func (d Document) single(f Format) (string, error) {
-	if len(d.Groups) > 1 {
-		return "", &CannotHoldError{f, fmt.Sprintf("more than one group, and there are %d", len(d.Groups))}
-	}
-	if len(d.Groups) == 0 {
-		return "", nil
-	}
-	return d.Groups[0].Name, nil
-}
-
-// oneSided refuses rows of both sides, which a format without that word would mix.
-func (d Document) oneSided(f Format) error {
-	for _, r := range d.Rows {
-		if r.Side != d.Rows[0].Side {
-			return &CannotHoldError{f, "both sides: name --stored or --committed"}
+// twoSided reports whether rows of both sides are in it.
+func (d Document) twoSided() bool {
+	for i := range d.Rows {
+		if d.Rows[i].Side != d.Rows[0].Side {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+// held yields the rows that have an offset.
+func (d Document) held(yield func(*Row) bool) {
+	for i := range d.Rows {
+		if d.Rows[i].Offset != offsets.None && !yield(&d.Rows[i]) {
+			return
+		}
+	}
 }

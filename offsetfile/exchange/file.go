@@ -121,17 +121,13 @@ func markerHint(text string, number int) string {
 
 // writeFile writes the one topic of one group as a gtoffset file. Partitions without an offset have no line.
 func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
-	group, err := d.single(File)
-	if err != nil {
-		return err
-	}
-	if err := d.oneSided(File); err != nil {
-		return err
-	}
 	if len(d.Rows) == 0 {
 		return &CannotHoldError{File, "nothing: without a partition it is not known which topic is meant"}
 	}
-	topic := d.Rows[0].Topic
+	group, topic := d.Rows[0].Group, d.Rows[0].Topic
+	if last := d.Rows[len(d.Rows)-1].Topic; last != topic {
+		return &CannotHoldError{File, fmt.Sprintf("more than one topic (%q and %q); name a folder", topic, last)}
+	}
 	for _, name := range []string{group, topic} {
 		if err := utf8Only(File, name); err != nil {
 			return err
@@ -145,15 +141,9 @@ func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
 	doc.SetTopicID(id)
 	doc.SetCluster(cluster)
 	doc.SetSaved(d.Taken)
-	for _, r := range d.Rows {
-		if r.Topic != topic {
-			return &CannotHoldError{File, fmt.Sprintf("more than one topic (%q and %q); name a folder", topic, r.Topic)}
-		}
-		if r.Offset == offsets.None {
-			continue
-		}
+	for r := range d.held {
 		e := offsetfile.Entry{Partition: r.Partition, Offset: r.Offset, Epoch: r.Epoch}
-		if e.TopicID, e.Cluster = recorded(r, d); e.Cluster != cluster {
+		if e.TopicID, e.Cluster = recorded(*r, d); e.Cluster != cluster {
 			return &CannotHoldError{File, fmt.Sprintf("offsets of two clusters (%q and %q)", cluster, e.Cluster)}
 		}
 		e.Cluster = "" // the header holds
@@ -164,7 +154,7 @@ func (d Document) writeFile(w io.Writer, _ WriteOptions) error {
 			return err
 		}
 	}
-	_, err = w.Write(doc.Bytes())
+	_, err := w.Write(doc.Bytes())
 	return err
 }
 

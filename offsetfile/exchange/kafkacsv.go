@@ -6,15 +6,16 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
-
-	"gtoffset/kafkaops/offsets"
 )
 
 // KafkaCSV is what Kafka's own reset tool reads and prints.
 const KafkaCSV Format = "kafka-csv"
 
 func kafkaCSV() format {
-	return format{name: KafkaCSV, words: "CSV of Kafka's reset tool", text: (*reading).readKafkaCSV, write: Document.writeKafkaCSV}
+	return format{
+		name: KafkaCSV, words: "CSV of Kafka's reset tool", holds: holds{groups: true},
+		text: (*reading).readKafkaCSV, write: Document.writeKafkaCSV,
+	}
 }
 
 // The columns of Kafka's reset tool. It writes no header, and takes none.
@@ -92,16 +93,9 @@ func (r *reading) kafkaRow(line int, cells []cell) {
 
 // writeKafkaCSV writes what kafka-consumer-groups --from-file takes.
 func (d Document) writeKafkaCSV(w io.Writer, o WriteOptions) error {
-	if err := d.oneSided(KafkaCSV); err != nil {
-		return err
-	}
 	groups := o.GroupColumn || len(d.Groups) != 1
 	out := &csvWriter{w: w, format: KafkaCSV}
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		if r.Offset == offsets.None {
-			continue
-		}
+	for r := range d.held {
 		if groups {
 			out.kafkaName(r.Group)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"gtoffset/offsetfile/exchange"
@@ -187,6 +188,39 @@ func names(schema any, into map[string]bool) {
 		for _, below := range s {
 			names(below, into)
 		}
+	}
+}
+
+// The table at the top of docs/formats.md says of each format what is true of it.
+func TestTableOfThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(docs, "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []exchange.Format
+	table, _, _ := strings.Cut(string(page), "\nThe format is recognised")
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|.*$").FindAllStringSubmatch(table, -1) {
+		f, cells := exchange.Format(m[1]), strings.Split(m[0], " | ")
+		told = append(told, f)
+		written := slices.Contains(exchange.Writable(), f)
+		if got := cells[2] == "yes"; got != written {
+			t.Errorf("%s: written is %q, want %v", f, cells[2], written)
+		}
+		if !written { // what is only read has none of it
+			continue
+		}
+		for column, names := range map[int][]string{4: {"a partition without an offset"}, 5: {"a leader epoch", "metadata"}, 6: {"a cluster", "a topic id"}} {
+			holds := false
+			for _, name := range names {
+				holds = holds || len(exports()[name].Losses(f)) == 0
+			}
+			if got := !strings.HasPrefix(cells[column], "no"); got != holds {
+				t.Errorf("%s: %q, want %v, for %q", f, cells[column], holds, names)
+			}
+		}
+	}
+	if diff := cmp.Diff(exchange.Formats(), told); diff != "" {
+		t.Errorf("formats of the table (-want +got):\n%s", diff)
 	}
 }
 

@@ -3,8 +3,6 @@ package exchange
 import (
 	"fmt"
 	"io"
-
-	"gtoffset/kafkaops/offsets"
 )
 
 // Spark is the startingOffsets of a Spark source.
@@ -51,20 +49,10 @@ func (r *reading) readSpark(t *tree) error {
 
 // writeSpark writes startingOffsets on one line, as an option of a query takes them.
 func (d Document) writeSpark(w io.Writer, _ WriteOptions) error {
-	if _, err := d.single(Spark); err != nil {
-		return err
-	}
-	if err := d.oneSided(Spark); err != nil {
-		return err
-	}
 	j := &jsonWriter{w: w}
 	j.open("", false)
 	topic, inside := "", false
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		if r.Offset == offsets.None {
-			continue
-		}
+	for r := range d.held {
 		if !inside || topic != r.Topic {
 			if inside {
 				j.close()
