@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"gtoffset/output"
 )
 
 // numbers are the figures of one look, by where they belong and what they are: "billing orders 0 lag".
@@ -23,6 +25,12 @@ func TestFormatsAgree(t *testing.T) {
 	w.commit("billing", "orders", 900, 1450, 1700, none, 800).commit("billing", "payments", 3).commit("shipping", "payments", 1_000_000)
 	w.save("billing", "orders", 120, 950, 1700, none, 800)
 	w.b.NoLeader("orders", 4)
+	readers := map[string]func(*testing.T, string) numbers{"table": fromTable, "wide": fromTable, "csv": fromCSV, "prom": fromProm}
+	for _, f := range (output.Describe{}).Formats() {
+		if readers[string(f)] == nil && f != output.JSON && f != output.YAML {
+			t.Errorf("the figures of -o %s are read by none of the readers", f)
+		}
+	}
 	for _, args := range [][]string{
 		{"describe", "-g", "billing", "-s", w.store},
 		{"describe", "--all-groups"},
@@ -32,7 +40,7 @@ func TestFormatsAgree(t *testing.T) {
 		if len(told) < 20 {
 			t.Fatalf("%v: json has only %d figures: %v", args, len(told), told)
 		}
-		for format, read := range map[string]func(*testing.T, string) numbers{"table": fromTable, "wide": fromTable, "csv": fromCSV, "prom": fromProm} {
+		for format, read := range readers {
 			out := w.run(append(args, "-o", format)...).exits(3).out
 			found := read(t, out)
 			if len(found) < 15 {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"gtoffset/offsetfile/exchange"
 )
 
 // differs are the flags that are not the same everywhere, each with the reason. A command that is not named has the flag as most have it.
@@ -134,6 +136,11 @@ func TestEveryCommandHasItsDocuments(t *testing.T) {
 			}
 		}
 		formats := strings.Split(c.Annotations["formats"], "|")
+		for _, f := range formats {
+			if f != "" && formatOf(f) == "" && exchange.Format(f).Words() == f {
+				t.Errorf("%s: gtoffset help formats has no words for -o %s", c.Name(), f)
+			}
+		}
 		switch schemas := documents[c.Name()]; {
 		case c.Name() == "completion":
 		case c.Name() == "replay" && !slices.Contains(formats, "jsonl"), c.Name() != "replay" && !slices.Contains(formats, "json"):

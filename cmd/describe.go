@@ -85,7 +85,7 @@ in it, so that the lag of a job that has read everything may stay at 1.`,
 	f.Var(&o.limits.maxBehind, "max-behind", "exit 10 when the next record of a partition is older than `DURATION`")
 	f.Var(&o.limits.minExpires, "min-expires-in", "exit 10 when the next record of a partition may be gone within `DURATION`")
 	choose(f, &o.isolation, "isolation", "read_uncommitted", "`LEVEL`: with read_committed lag is to the last stable offset, else to the end", isolations()...)
-	formats(c, output.Table, output.Wide, output.JSON, output.YAML, output.CSV, output.Prom)
+	formats(c, output.Describe{}.Formats()...)
 	return c
 }
 
@@ -128,7 +128,8 @@ func (o *describeOptions) validateView(g *global, c *cobra.Command) error {
 	ofPartitions := map[string]bool{
 		"--topic": len(o.topics) > 0, "--problems": o.problems, "--check": o.limits.check, "--max-lag": o.limits.maxLag != offsets.None,
 		"--max-unprocessed": o.limits.maxUnprocessed != offsets.None, "--max-behind": o.limits.maxBehind > 0, "--min-expires-in": o.limits.minExpires > 0,
-		"--time": o.times, "--sort": c.Flags().Changed("sort"), "--watch": o.watch > 0, "-o prom": g.format == string(output.Prom),
+		"--time": o.times, "--sort": c.Flags().Changed("sort"), "--watch": o.watch > 0,
+		"-o " + g.format: g.format != "" && !slices.Contains(output.GroupList{}.Formats(), output.Format(g.format)),
 	}
 	ofGroups := map[string]bool{"--members": o.members, "--state": o.state}
 	first := func(flags map[string]bool) string {

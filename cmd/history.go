@@ -61,7 +61,7 @@ partitions by hand.`,
 	numberVar(f, &o.skip, "skip", offsets.None, "also steps forward of members that are larger than `N`")
 	f.StringVar(&o.since, "since", "", "only what happened at or after the `TIME`: 2026-11-29T12:00:00.000Z, or 2h for two hours ago")
 	f.StringVar(&o.until, "until", "", "only what happened at or before the `TIME`")
-	formats(c, output.Table, output.JSON, output.CSV)
+	formats(c, output.History{}.Formats()...)
 	return c
 }
 

@@ -18,6 +18,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.yaml.in/yaml/v3"
+
+	"gtoffset/output"
 )
 
 // mark follows each thing that must not reach a terminal, so that it is found wherever it comes from.
@@ -43,6 +45,15 @@ type view struct {
 
 // exact are the formats that hold names as they are, for programs.
 var exact = []string{"csv", "kafka-csv", "gtoffset", "spark", "prom", "raw", "jsonl", "template"}
+
+// names are formats as they are typed.
+func names(formats []output.Format) []string {
+	all := make([]string, len(formats))
+	for i, f := range formats {
+		all[i] = string(f)
+	}
+	return all
+}
 
 // harmless checks one stream.
 func harmless(t *testing.T, what, text, format string, terminal bool) {
@@ -178,8 +189,7 @@ func TestHostileText(t *testing.T) {
 	bad := filepath.Join(here, onDisk)
 	must(t, os.WriteFile(bad, []byte(evil("{")), 0o600))
 
-	all := []string{"table", "wide", "json", "yaml", "csv", "prom"}
-	rows, plan := []string{"table", "wide", "json", "yaml", "csv"}, []string{"table", "json", "yaml"}
+	all, rows, plan := names(output.Describe{}.Formats()), names(output.GroupList{}.Formats()), []string{"table", "json", "yaml"}
 	views := []view{
 		{"a group", all, []string{"describe", "-g", group}, ""},
 		{"with a store", all, []string{"describe", "-g", group, "-g", "billing", "-g", "shop", "-s", w.store}, ""},

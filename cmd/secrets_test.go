@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"gtoffset/output"
 )
 
 // guarded is a Redis that wants a password, and keeps one hash.
@@ -156,7 +158,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 				said.WriteString(r.out + r.err)
 				return r
 			}
-			for _, format := range []string{"table", "wide", "json", "yaml", "csv", "prom"} {
+			for _, format := range names(output.Describe{}.Formats()) {
 				run(0, "describe", "-g", "billing", "-s", url, "-v", "-o", format)
 			}
 			run(0, "clamp", "-g", "billing", "-s", url, "--stored", "--dry-run", "-v")

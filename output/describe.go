@@ -29,7 +29,10 @@ type Describe struct {
 	Hint func(g offsets.Group) string
 }
 
-// Write writes the view as table, wide, json, yaml, csv or prom.
+// Formats are those that Write knows.
+func (d Describe) Formats() []Format { return []Format{Table, Wide, JSON, YAML, CSV, Prom} }
+
+// Write writes the view in one of its formats; "" is a table.
 func (d Describe) Write(s Stream, f Format) error {
 	switch f {
 	case Table, Wide, "":
@@ -43,7 +46,7 @@ func (d Describe) Write(s Stream, f Format) error {
 	case Prom:
 		return d.prom(s.exact())
 	}
-	return FormatError{f, []Format{Table, Wide, JSON, YAML, CSV, Prom}}
+	return FormatError{f, d.Formats()}
 }
 
 func (d Describe) rows(g offsets.Group) []offsets.Row {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"errors"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -435,9 +436,10 @@ func TestDescribeCSVColumns(t *testing.T) {
 }
 
 func TestDescribeStopsAtFirstError(t *testing.T) {
-	for _, f := range []Format{Table, Wide, JSON, YAML, CSV} {
-		if err := troubled().Write(Plain(broken{}), f); err == nil {
-			t.Errorf("%s: no error from a broken pipe", f)
+	for _, f := range (Describe{}).Formats() {
+		var unknown FormatError
+		if err := troubled().Write(Plain(broken{}), f); err == nil || errors.As(err, &unknown) {
+			t.Errorf("%s: no error from a broken pipe: %v", f, err)
 		}
 	}
 	if err := screens().Write(Plain(broken{}), "xml"); err == nil || !strings.Contains(err.Error(), "json") {

@@ -20,7 +20,10 @@ type GroupList struct {
 	members   bool // and list the members
 }
 
-// Write writes the view as table, json, yaml or csv. Wide is the same as table.
+// Formats are those that Write knows, for every view that is about groups.
+func (l GroupList) Formats() []Format { return []Format{Table, Wide, JSON, YAML, CSV} }
+
+// Write writes the view in one of its formats; "" is a table, and wide the same.
 func (l GroupList) Write(s Stream, f Format) error {
 	switch f {
 	case Table, Wide, "":
@@ -32,7 +35,7 @@ func (l GroupList) Write(s Stream, f Format) error {
 	case CSV:
 		return l.csv(s.exact())
 	}
-	return FormatError{f, []Format{Table, JSON, YAML, CSV}}
+	return FormatError{f, l.Formats()}
 }
 
 func (l GroupList) row(g offsets.Group) []string {

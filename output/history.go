@@ -28,7 +28,10 @@ type History struct {
 	Hint       string        // the next step; "" for none
 }
 
-// Write writes the view as table, json or csv.
+// Formats are those that Write knows.
+func (v History) Formats() []Format { return []Format{Table, JSON, CSV} }
+
+// Write writes the view in one of its formats; "" is a table.
 func (v History) Write(s Stream, f Format) error {
 	switch f {
 	case Table, "":
@@ -38,7 +41,7 @@ func (v History) Write(s Stream, f Format) error {
 	case CSV:
 		return v.csv(s.W)
 	}
-	return FormatError{f, []Format{Table, JSON, CSV}}
+	return FormatError{f, v.Formats()}
 }
 
 func (v History) text(s Stream) error {

@@ -123,7 +123,7 @@ func (t groupTable) write(s Stream, f Format) error {
 	case Table, Wide, "":
 		return t.text(s, list)
 	}
-	return FormatError{f, []Format{Table, Wide, JSON, YAML, CSV}}
+	return FormatError{f, list.Formats()}
 }
 
 func (t groupTable) csv(w io.Writer) error {
