@@ -24,7 +24,7 @@ type resetOptions struct {
 	timezone  string
 	zoned     bool // --timezone is given
 
-	toOffset, shiftBy                                       int64
+	n                                                       int64 // of the one target that is given, if it takes a number
 	toDatetime, byDuration, toCommitAt, fromGroup, fromFile string
 
 	aim     offsets.Aim
@@ -41,15 +41,15 @@ type target struct {
 	value any    // *int64 or *string; nil for a flag that takes none
 }
 
-// targets lists all that there are. A new one is a line here, and a case in offsets.Reset.
+// targets lists all that there are. A new one is a line here, and a case in offsets.Reset; two with a number share n.
 func (o *resetOptions) targets() []target {
 	return []target{
 		{"to-earliest", offsets.AimEarliest, "the first offset that can still be read", nil},
 		{"to-latest", offsets.AimLatest, "the end, as it is when the plan is made", nil},
-		{"to-offset", offsets.AimOffset, "the offset `N`", &o.toOffset},
+		{"to-offset", offsets.AimOffset, "the offset `N`", &o.n},
 		{"to-datetime", offsets.AimTime, "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds", &o.toDatetime},
 		{"by-duration", offsets.AimTime, "the first record at or after now less the `DURATION`, or PT12H, P7D as Kafka's tool has it", &o.byDuration},
-		{"shift-by", offsets.AimShift, "forward by `N`, or back by -N, within the range", &o.shiftBy},
+		{"shift-by", offsets.AimShift, "forward by `N`, or back by -N, within the range", &o.n},
 		{"to-current", offsets.AimCurrent, "the same number, within the range, with a clean leader epoch", nil},
 		{"to-stored", offsets.AimStored, "the commits to what is stored", nil},
 		{"to-committed", offsets.AimCommitted, "the store to what is committed", nil},
@@ -168,8 +168,8 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 func (o *resetOptions) validateAim(g *global) error {
 	switch o.aim {
 	case offsets.AimOffset:
-		if o.toOffset < 0 {
-			return usage(fmt.Sprintf("--to-offset %d is negative", o.toOffset), "for the first and the last record there are --to-earliest and --to-latest")
+		if o.n < 0 {
+			return usage(fmt.Sprintf("--to-offset %d is negative", o.n), "for the first and the last record there are --to-earliest and --to-latest")
 		}
 	case offsets.AimTime:
 		return o.resolve(g)
@@ -258,7 +258,7 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 		if err != nil {
 			return offsets.Plan{}, err
 		}
-		policy := offsets.ResetPolicy{Sides: sides, Aim: o.aim, N: o.toOffset + o.shiftBy, Clamp: o.clamp, Named: o.named}
+		policy := offsets.ResetPolicy{Sides: sides, Aim: o.aim, N: o.n, Clamp: o.clamp, Named: o.named}
 		policy.Past = offsets.Past{At: o.instant, Was: o.past.Was, Complete: o.past.Complete}
 		switch o.aim {
 		case offsets.AimTime:

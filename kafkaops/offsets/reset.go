@@ -36,7 +36,7 @@ type Found struct {
 type ResetPolicy struct {
 	Sides []Side
 	Aim   Aim
-	N     int64         // AimOffset: the offset; AimShift: the distance
+	N     int64         // the number that an aim takes. AimOffset: the offset; AimShift: the distance
 	Times map[Key]Found // AimTime
 	Group map[Key]Entry // AimGroup: the commits of the other group
 	From  string        // AimGroup: its name; AimTime: the instant, in words
@@ -125,19 +125,19 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		return c.safe(s, r)
 	case AimCommitAt:
 		return c.back(s, r, p.Past, p.Clamp)
-	}
-	from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
-	switch p.Aim {
 	case AimStored:
-		from, what = r.Stored, "the store"
+		return c.from(s, r, r.Stored, "the store", p.Clamp)
 	case AimCommitted:
-		from, what = r.Committed, "the commits"
+		return c.from(s, r, r.Committed, "the commits", p.Clamp)
+	case AimGroup:
+		from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
+		if from.Presence == Absent {
+			c.Reason = what + " has no offset for it; left as it is"
+			return c
+		}
+		return c.from(s, r, from, what, p.Clamp)
 	}
-	if p.Aim == AimGroup && from.Presence == Absent {
-		c.Reason = what + " has no offset for it; left as it is"
-		return c
-	}
-	return c.from(s, r, from, what, p.Clamp)
+	return c.refuse(fmt.Sprintf("%q is no target that is known", p.Aim), "")
 }
 
 // asked makes the change a write to one end of the range, which was asked for.
