@@ -199,7 +199,7 @@ func (g *global) forPeople() bool {
 
 // look is what is to be measured.
 func (o *describeOptions) look() lookOptions {
-	return lookOptions{stable: o.isolation == "read_committed", epochs: true, times: o.timed()}
+	return lookOptions{stable: o.isolation == "read_committed", epochs: true, times: o.timed(), sparing: true}
 }
 
 func (o *describeOptions) timed() bool { return o.times || o.limits.limits().Timed() }

@@ -75,12 +75,20 @@ func (g *global) unknownGroups(shot offsets.Snapshot) error {
 		if len(shot.Groups) > 1 {
 			p.code = exitPartly
 		}
-		if grp.Store != nil {
-			p.text += ", nor is anything of it in the store (looked at " + grp.Store.Path + ")"
+		if place := storePlace(grp); place != "" {
+			p.text += ", nor is anything of it in the store (looked at " + place + ")"
 		}
 		errs = append(errs, p)
 	}
 	return errors.Join(errs...)
+}
+
+// storePlace is where a group is, or would be, in the store; "" without one.
+func storePlace(grp offsets.Group) string {
+	if grp.Store != nil {
+		return grp.Store.Path
+	}
+	return grp.Unstored
 }
 
 // noGroup is the problem of a group that does not exist.

@@ -84,6 +84,7 @@ type lookOptions struct {
 	salvage bool          // read what is left of a damaged entry
 	settle  time.Duration // how long to wait before a high verdict is measured a last time; 0: not again
 	epochs  bool          // ask about leader epochs that may send consumers back
+	sparing bool          // of several groups, judge those without that have nothing in the store
 	times   bool          // measure how old the next records are, and how long they stay
 }
 
@@ -122,6 +123,9 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		}
 		if err := s.loadStored(ctx, sc, o, groups, held); err != nil {
 			return shot, err
+		}
+		if o.sparing && s.away == nil && sc.several() {
+			s.spare(ctx, sc, groups, held)
 		}
 	}
 	var topics []string
@@ -180,6 +184,31 @@ func (s *session) loadStored(ctx context.Context, sc *scope, o lookOptions, grou
 		groups[i].Store = &held[i].Store
 	}
 	return nil
+}
+
+// spare judges the groups without the store of which it has nothing: their jobs do not keep their place there. A store that has nothing
+// of any group is hardly the one that was meant, and is held against all of them.
+func (s *session) spare(ctx context.Context, sc *scope, groups []kafkaops.GroupCommits, held []offsetfile.Holding) {
+	var bare []int
+	for i := range groups {
+		if held[i].Store.Nothing() && (len(sc.selections) == 0 || s.hasNothing(ctx, groups[i].ID)) {
+			bare = append(bare, i)
+		}
+	}
+	if len(bare) == len(groups) {
+		if any, _, err := s.store.Groups(ctx); err != nil || len(any) == 0 {
+			return
+		}
+	}
+	for _, i := range bare {
+		groups[i].Unstored, groups[i].Store = held[i].Store.Path, nil
+	}
+}
+
+// hasNothing reports that the store has no topic of a group, whichever were asked for.
+func (s *session) hasNothing(ctx context.Context, group string) bool {
+	all, err := s.store.Load(ctx, group, nil, false)
+	return err == nil && all.Store.Nothing()
 }
 
 // awayFrom is the error of a write whose look did not reach the store.

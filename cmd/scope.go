@@ -76,6 +76,9 @@ func (s *scope) needGroup() error {
 // listed says that the groups come from a list of the cluster, not from their names.
 func (s *scope) listed() bool { return s.all || s.pattern != nil }
 
+// several reports that more than one group may be looked at.
+func (s *scope) several() bool { return s.listed() || len(s.groups) > 1 }
+
 // isolations are the levels of Kafka's consumers.
 func isolations() []string { return []string{"read_uncommitted", "read_committed"} }
 

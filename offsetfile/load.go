@@ -54,6 +54,9 @@ func (s *Files) Load(ctx context.Context, group string, topics []string, salvage
 		}
 		for _, f := range found {
 			if !occupied(filepath.Join(folder, f)) {
+				if there(filepath.Join(folder, f, lockName)) {
+					h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("%s has a lock, but no file: it was taken away, or never written", filepath.Join(folder, f)))
+				}
 				continue
 			}
 			topic, ok := decode(f)

@@ -223,7 +223,10 @@ func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
 	}
 	if g.Store != nil {
 		path := cmp.Or(g.Store.Path, d.Snapshot.Origin.Store)
-		labelled(p, wide, "store", cleanText(path)+", "+d.storeState(g.Store))
+		labelled(p, wide, "store", cleanText(path)+d.storeState(g.Store))
+	}
+	if g.Unstored != "" {
+		labelled(p, wide, "store", cleanText(g.Unstored)+": "+judgedWithout)
 	}
 	if names := g.MemberNames(); names != "" {
 		labelled(p, wide, "members", cleanText(names))
@@ -360,19 +363,34 @@ func about(g offsets.Group) string {
 	return about
 }
 
+// storeState is what follows the place of a store.
 func (d Describe) storeState(st *offsets.Store) string {
-	if st.Trouble != nil {
-		return "unknown: " + cleanText(st.Trouble.Reason)
+	switch {
+	case st.Trouble != nil:
+		return ", unknown: " + cleanText(st.Trouble.Reason)
+	case st.Nothing():
+		return ": " + d.nothingThere()
 	}
-	saved := "time of the last save unknown"
+	saved := ", time of the last save unknown"
 	if !st.Saved.IsZero() {
-		saved = "saved " + age(d.Now.Sub(st.Saved))
+		saved = ", saved " + age(d.Now.Sub(st.Saved))
 	}
 	if st.Holder != "" {
 		saved += ", locked by " + cleanText(st.Holder)
 	}
 	return saved
 }
+
+// nothingThere says of a store that it has nothing of a group, or of the topics that were asked for.
+func (d Describe) nothingThere() string {
+	if len(d.Topics) > 0 {
+		return "nothing of these topics is there"
+	}
+	return "nothing of this group is there"
+}
+
+// judgedWithout is said of a group of which nothing is in a store that has others.
+const judgedWithout = "nothing of this group is there; it is judged by its commits alone"
 
 // age is how long ago something was.
 func age(d time.Duration) string {

@@ -64,10 +64,18 @@ func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
 		e.time("saved", st.Saved)
 		e.text("store_path", st.Path)
 		e.text("store_locked_by", st.Holder)
-		e.strings("store_notes", st.Notes)
+		if st.Nothing() {
+			e.strings("store_notes", []string{d.nothingThere()})
+		} else {
+			e.strings("store_notes", st.Notes)
+		}
 		e.text("store_error", reason(st.Trouble))
 	} else {
 		e.null("saved")
+	}
+	if g.Unstored != "" {
+		e.text("store_path", g.Unstored)
+		e.strings("store_notes", []string{judgedWithout})
 	}
 	if g.CommitsKept > 0 {
 		e.int("commits_kept_ms", g.CommitsKept.Milliseconds())

@@ -17,7 +17,13 @@ func several() Describe {
 	damaged := offsets.Entry{Presence: offsets.Damaged, Reason: `/var/lib/billing/offsets/live/orders/gtoffset: line 3: "12x" is no offset`}
 	dead := offsets.Range{Reason: "broker 2 (kafka2:9092) did not answer within 2s", Stable: offsets.None, Leader: 2, Epoch: offsets.None}
 	group := func(id string, rows ...offsets.Row) offsets.Group {
-		return offsets.Group{ID: id, Existence: offsets.Exists, Type: offsets.Classic, State: "Empty", Store: &offsets.Store{Path: "/var/lib/billing/offsets/" + id}, Rows: rows}
+		store := &offsets.Store{Path: "/var/lib/billing/offsets/" + id}
+		for _, r := range rows {
+			if r.Stored.Presence != offsets.Absent {
+				store.Topics = append(store.Topics, offsets.StoredTopic{Topic: r.Topic, Presence: r.Stored.Presence, Reason: r.Stored.Reason})
+			}
+		}
+		return offsets.Group{ID: id, Existence: offsets.Exists, Type: offsets.Classic, State: "Empty", Store: store, Rows: rows}
 	}
 	fine := group("fine", row("orders", 0, offsets.At(5), offsets.At(5)), row("orders", 1, offsets.At(5), offsets.At(6)), row("orders", 2, offsets.At(5), offsets.Entry{}))
 	live := group("live", row("orders", 0, damaged, offsets.At(5)), row("orders", 1, damaged, offsets.At(6)), row("pay", 0, offsets.At(5), offsets.At(5)), row("pay", 1, offsets.At(5), offsets.At(5)))

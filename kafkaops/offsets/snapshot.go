@@ -96,7 +96,8 @@ type Group struct {
 	Trouble         *Trouble       // the cluster's side of this group could not be read
 	Notes           []string       // what a falling back could not find out
 	CommitsKept     time.Duration  // how long the coordinator keeps commits of a group that has no members; 0 if not asked, or not known
-	Store           *Store         // nil if no store is named
+	Store           *Store         // nil if no store is named, or the group is judged without
+	Unstored        string         // the place of the group in the named store, if it is judged without because nothing is there; else ""
 	Rows            []Row          // sorted by Key
 }
 
@@ -109,6 +110,12 @@ type Store struct {
 	Notes   []string  // things ignored on the way, said once
 	Trouble *Trouble  // the store could not be read
 	Topics  []StoredTopic
+}
+
+// Nothing reports that nothing of the group is in the store, as far as was looked: neither an entry nor a trace of one.
+func (s *Store) Nothing() bool {
+	return s.Trouble == nil && s.Saved.IsZero() && s.Holder == "" && len(s.Users) == 0 && len(s.Notes) == 0 &&
+		!slices.ContainsFunc(s.Topics, func(t StoredTopic) bool { return t.Presence != Absent })
 }
 
 // StoredTopic is the place of one topic in the store.
