@@ -26,7 +26,7 @@ func eventful() History {
 		}
 	}
 	commit := func(p int32, o int64) offsets.LogRecord {
-		return offsets.LogRecord{Kind: offsets.LogCommit, Key: offsets.Key{Topic: "orders", Partition: p}, Value: offsets.Value{Offset: o, Epoch: offsets.None, TopicID: "5Qx0aaaaaaaaaaaaaaaaaA"}}
+		return offsets.LogRecord{Kind: offsets.LogCommit, Key: &offsets.Key{Topic: "orders", Partition: p}, Value: offsets.Value{Offset: o, Epoch: offsets.None, TopicID: "5Qx0aaaaaaaaaaaaaaaaaA"}}
 	}
 	within := func(producer int64, r offsets.LogRecord) offsets.LogRecord { r.Producer = producer; return r }
 	noted := func(r offsets.LogRecord, note string) offsets.LogRecord { r.Value.Metadata = note; return r }
@@ -59,11 +59,11 @@ func eventful() History {
 	other := commit(1, 15)
 	other.Value.TopicID = "another"
 	put(time.Second, other)
-	put(time.Second, offsets.LogRecord{Kind: offsets.LogUnreadable, Key: offsets.Key{Topic: "orders", Partition: 2}, Value: offsets.NoValue})
+	put(time.Second, offsets.LogRecord{Kind: offsets.LogUnreadable, Key: &offsets.Key{Topic: "orders", Partition: 2}, Value: offsets.NoValue})
 	put(-5*time.Second, commit(3, 6))
 	gone := []offsets.LogRecord{{Kind: offsets.LogGone, Type: offsets.Classic, Generation: offsets.None}}
 	for p := range int32(4) {
-		gone = append([]offsets.LogRecord{{Kind: offsets.LogRemoved, Key: offsets.Key{Topic: "orders", Partition: p}}}, gone...)
+		gone = append([]offsets.LogRecord{{Kind: offsets.LogRemoved, Key: &offsets.Key{Topic: "orders", Partition: p}}}, gone...)
 	}
 	put(8*24*time.Hour, gone...)
 	put(time.Second, commit(0, 9))
@@ -141,7 +141,7 @@ func TestHistoryRowsAreRequests(t *testing.T) {
 	h := offsets.NewHistorian(offsets.HistoryPolicy{Skip: offsets.None})
 	for i := range int64(2) {
 		for p := range int32(500) {
-			h.Add(&offsets.LogRecord{Kind: offsets.LogCommit, Offset: 500*i + int64(p), Batch: 500 * i, Time: 1000 * i, Committed: 1000 * i, Producer: offsets.None, Whole: true, Key: offsets.Key{Topic: "orders", Partition: p}, Value: offsets.Value{Offset: 10 - 5*i, Epoch: offsets.None}})
+			h.Add(&offsets.LogRecord{Kind: offsets.LogCommit, Offset: 500*i + int64(p), Batch: 500 * i, Time: 1000 * i, Committed: 1000 * i, Producer: offsets.None, Whole: true, Key: &offsets.Key{Topic: "orders", Partition: p}, Value: offsets.Value{Offset: 10 - 5*i, Epoch: offsets.None}})
 		}
 	}
 	v := History{History: h.End(offsets.Complete{Whole: true})}

@@ -50,9 +50,11 @@ type commitKey struct {
 // topic is what commits say of a topic over and over.
 type topic struct {
 	name string
-	id   [16]byte // of the commit before
-	text string   // the id as Kafka prints it, "" for none
+	id   [idSize]byte // of the commit before
+	text string       // the id as Kafka prints it, "" for none
 }
+
+const idSize = 16
 
 // NewDecoder makes one.
 func NewDecoder(group string) *Decoder {
@@ -124,14 +126,16 @@ func (d *Decoder) unreadable() bool {
 	return false
 }
 
-// commit reads an offset commit. A value in a form that is not known still says that something was committed.
+// commit reads an offset commit.
 func (d *Decoder) commit(k *commitKey, value []byte, r *offsets.LogRecord) {
-	r.Key = k.key
-	if d.usual(k.topic, value, r) {
-		r.Kind = offsets.LogCommit
-		return
+	if !d.usual(k, value, r) {
+		d.unusual(k, value, r)
 	}
-	r.Value, r.Committed = offsets.NoValue, r.Time
+}
+
+// unusual reads a commit's value in any form. One that is not known still says that something was committed.
+func (d *Decoder) unusual(k *commitKey, value []byte, r *offsets.LogRecord) {
+	r.Key, r.Value, r.Committed = &k.key, offsets.NoValue, r.Time
 	if value == nil {
 		r.Kind = offsets.LogRemoved
 		return
@@ -151,8 +155,8 @@ func (d *Decoder) commit(k *commitKey, value []byte, r *offsets.LogRecord) {
 	}
 	if v.flexible {
 		v.tags(func(tag uint64, b []byte) {
-			if tag == 0 && len(b) == 16 {
-				r.Value.TopicID = k.topic.idText([16]byte(b))
+			if tag == 0 && len(b) == idSize {
+				r.Value.TopicID = k.topic.learn(b)
 			}
 		})
 	}
@@ -163,7 +167,7 @@ func (d *Decoder) commit(k *commitKey, value []byte, r *offsets.LogRecord) {
 
 // usual reads a commit's value in the two forms in which brokers have written nearly all of them since 2.1: v3, and v4 with a short note
 // and nothing behind it but the topic's id. It reports false for any other, and for what makes no sense.
-func (d *Decoder) usual(t *topic, value []byte, r *offsets.LogRecord) bool {
+func (d *Decoder) usual(k *commitKey, value []byte, r *offsets.LogRecord) bool {
 	const head = 2 + 8 + 4 // version, offset, leader epoch
 	if len(value) < head+2 || value[0] != 0 {
 		return false
@@ -183,8 +187,10 @@ func (d *Decoder) usual(t *topic, value []byte, r *offsets.LogRecord) bool {
 	var id string
 	switch tags := value[behind+8:]; {
 	case len(tags) == 0 && value[1] == 3, len(tags) == 1 && tags[0] == 0 && value[1] == 4:
-	case len(tags) == 3+len(t.id) && tags[0] == 1 && tags[1] == 0 && int(tags[2]) == len(t.id) && value[1] == 4:
-		id = t.idText([16]byte(tags[3:]))
+	case len(tags) == 3+idSize && tags[0] == 1 && tags[1] == 0 && tags[2] == idSize && value[1] == 4:
+		if id = k.topic.text; [idSize]byte(tags[3:]) != k.topic.id {
+			id = k.topic.learn(tags[3:])
+		}
 	default:
 		return false
 	}
@@ -192,6 +198,7 @@ func (d *Decoder) usual(t *topic, value []byte, r *offsets.LogRecord) bool {
 	if offset < 0 {
 		return false
 	}
+	r.Kind, r.Key = offsets.LogCommit, &k.key
 	r.Value.Offset, r.Value.Epoch = offset, max(int32(binary.BigEndian.Uint32(value[10:])), offsets.None)
 	r.Value.Metadata, r.Value.TopicID = d.keep(value[note:behind]), id
 	r.Committed = int64(binary.BigEndian.Uint64(value[behind:]))
@@ -312,13 +319,11 @@ func (d *Decoder) keep(note []byte) string {
 	return d.note
 }
 
-// idText prints the topic's id, "" if it is zero: then there is none.
-func (t *topic) idText(id [16]byte) string {
-	if id != t.id {
-		t.id, t.text = id, printID(id[:])
-		if id == [16]byte{} {
-			t.text = ""
-		}
+// learn takes in the id that a commit has, and prints it: "" if it is zero, as then there is none.
+func (t *topic) learn(id []byte) string {
+	t.id, t.text = [idSize]byte(id), ""
+	if t.id != [idSize]byte{} {
+		t.text = printID(id)
 	}
 	return t.text
 }

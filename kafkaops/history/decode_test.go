@@ -36,7 +36,7 @@ func TestDecodeCommits(t *testing.T) {
 		d := history.NewDecoder("billing")
 		got, ok := decode(t, d, kafkatest.OffsetCommitOf(version, id, "billing", "orders", 7, 42, "a note"))
 		want := offsets.LogRecord{
-			Kind: offsets.LogCommit, Time: at.UnixMilli() + 1000, Producer: offsets.None, Key: offsets.Key{Topic: "orders", Partition: 7},
+			Kind: offsets.LogCommit, Time: at.UnixMilli() + 1000, Producer: offsets.None, Key: &offsets.Key{Topic: "orders", Partition: 7},
 			Value: offsets.Value{Offset: 42, Epoch: offsets.None, Metadata: "a note"}, Committed: at.UnixMilli(),
 		}
 		if version == 4 {

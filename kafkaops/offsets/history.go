@@ -27,7 +27,7 @@ type LogRecord struct {
 	Producer int64 // whose transaction it belongs to; None outside of one
 	Whole    bool  // every record that was ever before it was there, too
 
-	Key       Key   // of a commit
+	Key       *Key  // of a commit; the same pointer for the same partition, where the same reader gives it out again
 	Value     Value // that was committed
 	Committed int64 // when the coordinator took the commit
 

@@ -15,9 +15,10 @@ type Historian struct {
 	policy HistoryPolicy
 	since  int64 // HistoryPolicy.Since in milliseconds, as times of the log are; MinInt64 for no bound
 	until  int64 // MaxInt64 for no bound
-	at     int64 // MinInt64 if it is not asked for
+	at     int64 // HistoryPolicy.At
 	out    History
 	places map[Key]*place
+	was    map[*place]*Was       // nil if it is not asked for
 	last   *place                // of the last record of a partition
 	open   map[int64][]LogRecord // commits by producer
 	who    attendance
@@ -37,7 +38,7 @@ func NewHistorian(p HistoryPolicy) *Historian {
 		p.Takes = func(Key) bool { return true }
 	}
 	h := &Historian{policy: p, places: map[Key]*place{}, last: &place{}, open: map[int64][]LogRecord{}, who: newAttendance(), clock: None, latest: None, batch: None}
-	h.since, h.until, h.at = math.MinInt64, math.MaxInt64, math.MinInt64
+	h.since, h.until = math.MinInt64, math.MaxInt64
 	if !p.Since.IsZero() {
 		h.since = p.Since.Add(time.Millisecond - 1).UnixMilli() // the first that is not before it
 	}
@@ -45,49 +46,48 @@ func NewHistorian(p HistoryPolicy) *Historian {
 		h.until = p.Until.UnixMilli()
 	}
 	if !p.At.IsZero() {
-		h.at = p.At.UnixMilli()
+		h.at, h.was = p.At.UnixMilli(), map[*place]*Was{}
 	}
 	return h
 }
 
-// place is the last that is known of a partition.
+// place is the last that is known of a partition. Every commit reads and writes one, and a log goes round all of them: so it is small.
 type place struct {
-	key    Key
+	key    *Key
 	next   *place // whose record came behind the one before the last
-	asked  bool   // HistoryPolicy.Takes it
 	value  Value
-	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
 	at     int64    // when it took effect
 	record int64    // its offset in the log
+	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
+	asked  bool     // HistoryPolicy.Takes it
+	later  bool     // something younger than HistoryPolicy.At was seen
 	run    run
 	back   int64 // where it stood before it went back the last time; None once it has returned there
-	was    Was
-	later  bool // something younger than HistoryPolicy.At was seen
 }
 
 // run is the work of a job that assigns its partitions: thousands of steps forward, and nothing else. One event sums them up; it gets
 // the sum when the run is over.
 type run struct {
-	event     int // None: there is no run that may go on
-	commits   int
-	to, ended int64
-	largest   int64
-	at        int64 // when the largest was
+	event   int32 // None: there is no run that may go on
+	commits int32
+	ended   int64 // when the last was
+	largest int64
+	at      int64 // when the largest was
 }
 
-func (r *run) step(to, by, at int64) {
+func (r *run) step(by, at int64) {
 	r.commits++
-	r.to, r.ended = to, at
+	r.ended = at
 	if by > r.largest {
 		r.largest, r.at = by, at
 	}
 }
 
-// endRun gives the event of a partition's run what it sums up.
+// endRun gives the event of a partition's run what it sums up: it led to where the partition stands.
 func (h *Historian) endRun(c *place) {
 	if r := c.run; r.event != None && r.commits > 1 {
 		e := &h.out.Events[r.event]
-		e.To, e.Ended, e.Commits = r.to, time.UnixMilli(r.ended), r.commits
+		e.To, e.Ended, e.Commits = c.value.Offset, time.UnixMilli(r.ended), int(r.commits)
 		e.Largest, e.LargestAt = r.largest, time.UnixMilli(r.at)
 	}
 	c.run.event = None
@@ -131,12 +131,11 @@ func (h *Historian) endBatch() {
 // commit takes a commit: at once, or when its transaction ends.
 func (h *Historian) commit(r *LogRecord) {
 	h.gone, h.leaving = false, nil
-	if r.Committed < h.clock {
-		if back := time.Duration(h.clock-r.Committed) * time.Millisecond; back > h.out.ClockBack {
-			h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
-		}
+	if r.Committed >= h.clock {
+		h.clock = r.Committed
+	} else if back := time.Duration(h.clock-r.Committed) * time.Millisecond; back > h.out.ClockBack {
+		h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
 	}
-	h.clock = max(h.clock, r.Committed)
 	if r.Kind == LogUnreadable {
 		h.out.Strange++
 	}
@@ -153,7 +152,7 @@ func (h *Historian) marker(r *LogRecord) {
 	delete(h.open, r.Producer)
 	for i := range all {
 		p := &all[i]
-		c := h.places[p.Key]
+		c := h.places[*p.Key]
 		overtaken := c != nil && c.record > p.Offset
 		if r.Commit && !overtaken {
 			h.take(p, r.Time, r.Whole)
@@ -182,7 +181,7 @@ func between(from, to int64) time.Duration { return time.Duration(max(to-from, 0
 // event is what a commit says by itself.
 func (r *LogRecord) event(at int64) HistoryEvent {
 	e := HistoryEvent{
-		Time: time.UnixMilli(at), Key: r.Key, From: None, To: r.Value.Offset, Held: None, Producer: r.Producer, Note: r.Value.Metadata,
+		Time: time.UnixMilli(at), Key: *r.Key, From: None, To: r.Value.Offset, Held: None, Producer: r.Producer, Note: r.Value.Metadata,
 		Epoch: r.Value.Epoch, Idle: None, Commits: 1, Request: r.Committed,
 	}
 	if r.Producer != None {
@@ -221,25 +220,36 @@ func (h *Historian) take(r *LogRecord, at int64, whole bool) {
 		c.state = WasUnreadable
 	}
 	h.latest = at
-	c.remember(h.at, m.by)
+	if h.was != nil {
+		h.was[c].see(c, h.at, m.by)
+	}
 }
 
 // place finds the place of a partition, of which a record is there now. A group commits its partitions in the same order again and again:
 // the one that followed the last time is tried first.
-func (h *Historian) place(k Key, at int64, whole bool) *place {
+func (h *Historian) place(k *Key, at int64, whole bool) *place {
 	c := h.last.next
 	if c == nil || c.key != k {
-		if c = h.places[k]; c == nil {
-			c = &place{key: k, asked: h.policy.Takes(k), run: run{event: None}, back: None, record: None, was: Was{Time: time.UnixMilli(at), NextTo: None, Reached: None, Pending: None}}
-			if whole {
-				c.was.State = WasNever
+		if c = h.places[*k]; c == nil {
+			c = &place{key: k, asked: h.policy.Takes(*k), run: run{event: None}, back: None, record: None}
+			h.places[*k] = c
+			if h.was != nil {
+				h.was[c] = newWas(at, whole)
 			}
-			h.places[k] = c
 		}
 		h.last.next = c
 	}
 	h.last = c
 	return c
+}
+
+// newWas is what is known before the first record of a partition that is left.
+func newWas(first int64, whole bool) *Was {
+	w := &Was{Time: time.UnixMilli(first), NextTo: None, Reached: None, Pending: None}
+	if whole {
+		w.State = WasNever
+	}
+	return w
 }
 
 // happening says what a commit is beside what stands.
@@ -261,12 +271,8 @@ func (c *place) happening(r *LogRecord, whole bool) Happening {
 	return StayedSame
 }
 
-// remember keeps what was in force at a point in time: the last that is not younger.
-func (c *place) remember(at int64, by Author) {
-	if at == math.MinInt64 {
-		return
-	}
-	w := &c.was
+// see keeps what was in force at a point in time: the last that is not younger.
+func (w *Was) see(c *place, at int64, by Author) {
 	if c.at <= at {
 		*w = Was{State: c.state, Value: c.value, Time: time.UnixMilli(c.at), NextTo: None, Reached: None, Pending: None, Disorder: c.later}
 		return
@@ -304,18 +310,18 @@ func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step >
 
 // weigh shows a commit, or counts it. Most are counted, and nothing is made of them.
 func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
-	if !h.policy.All && !h.matters(m) {
+	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
+	runs := m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.policy.All && !h.over(m) && !returns
+	switch {
+	case runs && c.run.event != None && h.within(at):
+		c.run.step(m.step, at)
+		h.out.Shown++
+		return
+	case !h.policy.All && !h.matters(m):
 		h.pass(m, at)
 		if m.what != StayedSame {
 			h.endRun(c)
 		}
-		return
-	}
-	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
-	runs := !h.policy.All && m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.over(m) && !returns
-	if runs && c.run.event != None && h.within(at) {
-		c.run.step(p.Value.Offset, m.step, at)
-		h.out.Shown++
 		return
 	}
 	h.endRun(c)
@@ -329,8 +335,8 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	e.What, e.By = m.what, m.by
 	c.stands(&e)
 	if i := h.show(e); runs {
-		c.run = run{event: i}
-		c.run.step(p.Value.Offset, m.step, at)
+		c.run = run{event: int32(i)}
+		c.run.step(m.step, at)
 	}
 }
 
@@ -395,13 +401,15 @@ func (h *Historian) remove(r *LogRecord) {
 		return
 	}
 	e := HistoryEvent{
-		Time: time.UnixMilli(r.Time), What: Deleted, Key: r.Key, From: None, To: None, Held: None, By: TheBroker, Producer: None, Epoch: None,
+		Time: time.UnixMilli(r.Time), What: Deleted, Key: *r.Key, From: None, To: None, Held: None, By: TheBroker, Producer: None, Epoch: None,
 		Idle: h.idle(r.Time), Commits: 1, Request: r.Time,
 	}
 	c.stands(&e)
 	h.endRun(c)
 	c.value, c.state, c.at, c.record = NoValue, WasRemoved, r.Time, r.Offset
-	c.remember(h.at, TheBroker)
+	if h.was != nil {
+		h.was[c].see(c, h.at, TheBroker)
+	}
 	if i := h.show(e); i != None {
 		h.removed = append(h.removed, i)
 	}
@@ -456,7 +464,9 @@ func (h *Historian) End(complete Complete) History {
 			e.What = TxnPending
 			if c := h.places[e.Key]; c != nil {
 				c.stands(&e)
-				c.was.Pending = producer
+				if w := h.was[c]; w != nil {
+					w.Pending = producer
+				}
 			}
 			left = append(left, e)
 		}
@@ -477,10 +487,10 @@ func (h *Historian) End(complete Complete) History {
 			h.out.Now[k] = c.value.Offset
 		}
 	}
-	if !h.policy.At.IsZero() {
-		h.out.Was = make(map[Key]Was, len(h.places))
-		for k, c := range h.places {
-			h.out.Was[k] = c.was
+	if h.was != nil {
+		h.out.Was = make(map[Key]Was, len(h.was))
+		for c, w := range h.was {
+			h.out.Was[*c.key] = *w
 		}
 	}
 	h.out.Complete, h.out.Gone, h.out.Joined = complete, h.gone, h.who.ever

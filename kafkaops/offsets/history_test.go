@@ -39,7 +39,7 @@ func (l *tape) compacted() *tape {
 }
 
 func committed(partition int32, offset int64) LogRecord {
-	return LogRecord{Kind: LogCommit, Producer: None, Key: Key{"orders", partition}, Value: Value{Offset: offset, Epoch: None}}
+	return LogRecord{Kind: LogCommit, Producer: None, Key: &Key{"orders", partition}, Value: Value{Offset: offset, Epoch: None}}
 }
 
 // with fills in more of a commit.
@@ -49,7 +49,7 @@ func with(r LogRecord, f func(*LogRecord)) LogRecord {
 }
 
 func removed(partition int32) LogRecord {
-	return LogRecord{Kind: LogRemoved, Producer: None, Key: Key{"orders", partition}}
+	return LogRecord{Kind: LogRemoved, Producer: None, Key: &Key{"orders", partition}}
 }
 
 func within(producer int64, r LogRecord) LogRecord {
@@ -247,7 +247,7 @@ func TestHistory(t *testing.T) {
 			"a form that is not known",
 			HistoryPolicy{Skip: None},
 			new(tape).
-				put(1, classicMembers(1, "a"), committed(0, 3)).put(2, LogRecord{Kind: LogUnreadable, Producer: None, Key: Key{"orders", 0}, Value: NoValue}).put(3, committed(0, 2)),
+				put(1, classicMembers(1, "a"), committed(0, 3)).put(2, LogRecord{Kind: LogUnreadable, Producer: None, Key: &Key{"orders", 0}, Value: NoValue}).put(3, committed(0, 2)),
 			"1 members 1; 2 unreadable 0 3>none member 1s",
 		},
 		{
@@ -336,7 +336,7 @@ func TestWas(t *testing.T) {
 			Was{State: WasCommitted, Value: Value{Offset: 3, Epoch: None}, Time: time.Unix(6, 0), NextTo: None, Reached: None, Pending: None, Disorder: true},
 		},
 		{
-			"a form that is not known", new(tape).put(5, LogRecord{Kind: LogUnreadable, Producer: None, Key: Key{"orders", 0}, Value: NoValue}), 5,
+			"a form that is not known", new(tape).put(5, LogRecord{Kind: LogUnreadable, Producer: None, Key: &Key{"orders", 0}, Value: NoValue}), 5,
 			Was{State: WasUnreadable, Value: NoValue, Time: time.Unix(5, 0), NextTo: None, Reached: None, Pending: None},
 		},
 	}
