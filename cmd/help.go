@@ -64,8 +64,7 @@ func setHelp(root *cobra.Command, columns int) {
 	})
 }
 
-// helpText is a help being written. It is built without fmt and in one piece of memory: --help is asked for by programs, too, and
-// each new page of memory costs as much as a line of text.
+// helpText is a help being written.
 type helpText struct {
 	strings.Builder
 	wide int

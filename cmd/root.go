@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	_ "embed" // for help.txt
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,14 +26,14 @@ func Main(ctx context.Context, env Env, args []string) int {
 	if g.completing() {
 		g.env.Stderr = io.Discard // a shell has no place for more than words
 	}
+	if g.onlyHelp() {
+		_, _ = io.WriteString(out, help)
+		return g.finish(ctx, out.told(nil))
+	}
 	root := newRoot(g)
 	root.SetArgs(append([]string{}, args...)) // cobra takes nil for os.Args
 	root.SetOut(env.Stdout)
 	root.SetErr(g.env.Stderr)
-	if g.onlyHelp() { // cobra would first make its commands for completion, and more
-		root.InitDefaultHelpCmd()
-		return g.finish(ctx, out.told(root.Help()))
-	}
 	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
 	g.close()
@@ -177,12 +178,8 @@ func commands(root *cobra.Command) []command {
 	}
 }
 
-// build makes the command. For the program's own help its name and line are enough, and making all flags of all commands takes as
-// long as the rest of the start.
+// build makes the command.
 func (c command) build(g *global) *cobra.Command {
-	if g.onlyHelp() {
-		return &cobra.Command{Use: c.name, Short: c.short, Run: func(*cobra.Command, []string) {}}
-	}
 	made := c.make(g)
 	made.Short = c.short
 	if made.Annotations == nil {
@@ -192,8 +189,17 @@ func (c command) build(g *global) *cobra.Command {
 	return made
 }
 
-// onlyHelp reports that the program was called for its own help and nothing else.
+// help is what gtoffset help prints where there is room for it, and --help, which is asked for by programs, too: making all commands
+// only to print it takes a tenth of such a run.
+//
+//go:embed help.txt
+var help string
+
+// onlyHelp reports that the program was called for its own help and nothing else, and that help is it.
 func (g *global) onlyHelp() bool {
+	if w := g.env.StdoutWidth; w > 0 && w < helpMost {
+		return false
+	}
 	return g.args != nil && (len(g.args) == 0 || len(g.args) == 1 && (g.args[0] == "--help" || g.args[0] == "-h"))
 }
 

@@ -22,25 +22,22 @@ type family struct {
 	samples    []sample
 }
 
-var (
-	promLabel = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-	promHelp  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
-)
-
 // writeProm writes families in the text exposition format 0.0.4. A family without samples is left out, a label without a value too:
 // an unknown number has no sample, as no number would be true.
 func writeProm(w io.Writer, families []family) error {
+	help := strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	label := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 	b := bufio.NewWriterSize(w, 64<<10)
 	for _, f := range families {
 		if len(f.samples) == 0 {
 			continue
 		}
-		b.WriteString("# HELP " + f.name + " " + promHelp.Replace(f.help) + "\n# TYPE " + f.name + " gauge\n")
+		b.WriteString("# HELP " + f.name + " " + help.Replace(f.help) + "\n# TYPE " + f.name + " gauge\n")
 		for _, s := range f.samples {
 			b.WriteString(f.name)
 			sep := "{"
 			for i := 0; i+1 < len(s.labels); i += 2 {
-				b.WriteString(sep + s.labels[i] + `="` + promLabel.Replace(strings.ToValidUTF8(s.labels[i+1], "\uFFFD")) + `"`)
+				b.WriteString(sep + s.labels[i] + `="` + label.Replace(strings.ToValidUTF8(s.labels[i+1], "\uFFFD")) + `"`)
 				sep = ","
 			}
 			if sep == "," {

@@ -23,8 +23,8 @@ import (
 // errPassword says that a store's or a key's password is wrong, or missing.
 var errPassword = errors.New("wrong password")
 
-// errKeyPassword is errPassword of a key that has one of its own, in a store that was opened.
-var errKeyPassword = fmt.Errorf("of the key: %w", errPassword)
+// errKeyPassword goes with errPassword where it is of a key that has one of its own, in a store that was opened.
+var errKeyPassword = errors.New("of the key")
 
 // format is how a key store is written. Its content tells, not its name nor ssl.keystore.type.
 type format string
@@ -345,7 +345,7 @@ func jksPair(content []byte, password, keyPassword string) (pair *tls.Certificat
 	}
 	e, err := ks.GetPrivateKeyEntry(keys[0], []byte(keyPassword))
 	if err != nil {
-		return nil, "", fmt.Errorf("key %q: %w", keys[0], errKeyPassword)
+		return nil, "", fmt.Errorf("key %q: %w: %w", keys[0], errKeyPassword, errPassword)
 	}
 	key, err := x509.ParsePKCS8PrivateKey(e.PrivateKey)
 	if err != nil {

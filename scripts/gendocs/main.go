@@ -1,9 +1,10 @@
-// Gendocs makes the manual pages (docs/man) and the reference (docs/reference) of what the program's help says. With -check it writes
-// nothing, and fails if any of them is not as it would be made.
+// Gendocs makes the manual pages (docs/man) and the reference (docs/reference) of what the program's help says, and keeps its first page
+// (cmd/help.txt) for the program itself. With -check it writes nothing, and fails if any of them is not as it would be made.
 package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,21 +21,26 @@ import (
 func main() {
 	check := flag.Bool("check", false, "only look whether the files are fresh")
 	flag.Parse()
-	if err := run(*check, "docs"); err != nil {
+	if err := run(*check, "."); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
 // folders are those that have generated files and nothing else.
-var folders = []string{"man", "reference"}
+var folders = []string{man, pages}
 
-// run writes the files below a folder, or compares them with what is there.
-func run(check bool, docs string) error {
+const (
+	man   = "docs/man"
+	pages = "docs/reference"
+)
+
+// run writes the files below the project's folder, or compares them with what is there.
+func run(check bool, root string) error {
 	made := generate()
 	var stale []string
 	for _, folder := range folders {
-		there, err := os.ReadDir(filepath.Join(docs, folder))
+		there, err := os.ReadDir(filepath.Join(root, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -42,7 +48,7 @@ func run(check bool, docs string) error {
 			if name := filepath.Join(folder, e.Name()); made[name] == nil {
 				stale = append(stale, name)
 				if !check {
-					if err := os.Remove(filepath.Join(docs, name)); err != nil {
+					if err := os.Remove(filepath.Join(root, name)); err != nil {
 						return err
 					}
 				}
@@ -50,7 +56,7 @@ func run(check bool, docs string) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(made)) {
-		path := filepath.Join(docs, name)
+		path := filepath.Join(root, name)
 		have, err := os.ReadFile(path)
 		switch {
 		case err == nil && bytes.Equal(have, made[name]):
@@ -75,20 +81,28 @@ func run(check bool, docs string) error {
 	return nil
 }
 
-// generate makes all files, by their paths below docs.
+// generate makes all files, by their paths in the project.
 func generate() map[string][]byte {
-	pages, topics := cmd.Manual()
+	commands, topics := cmd.Manual()
 	files := map[string][]byte{
-		filepath.Join("man", "gtoffset.1"):      programMan(pages, topics),
-		filepath.Join("reference", "README.md"): index(pages, topics),
+		"cmd/help.txt":                    help(),
+		filepath.Join(man, "gtoffset.1"):  programMan(commands, topics),
+		filepath.Join(pages, "README.md"): index(commands, topics),
 	}
-	for _, p := range pages[1:] {
+	for _, p := range commands[1:] {
 		name := strings.ReplaceAll(p.Command, " ", "-")
-		files[filepath.Join("man", name+".1")] = commandMan(p)
-		files[filepath.Join("reference", strings.TrimPrefix(name, "gtoffset-")+".md")] = reference(p)
+		files[filepath.Join(man, name+".1")] = commandMan(p)
+		files[filepath.Join(pages, strings.TrimPrefix(name, "gtoffset-")+".md")] = reference(p)
 	}
 	for _, t := range topics {
-		files[filepath.Join("reference", t.Name+".md")] = topic(t)
+		files[filepath.Join(pages, t.Name+".md")] = topic(t)
 	}
 	return files
+}
+
+// help is what the program prints when it is asked for help with nothing, where there is room for it.
+func help() []byte {
+	var b bytes.Buffer
+	cmd.Main(context.Background(), cmd.Env{Stdout: &b, Stderr: &b, Getenv: func(string) string { return "" }}, []string{"help"})
+	return b.Bytes()
 }

@@ -10,7 +10,7 @@ import (
 
 // The files in docs are what would be made.
 func TestFresh(t *testing.T) {
-	if err := run(true, filepath.Join("..", "..", "docs")); err != nil {
+	if err := run(true, filepath.Join("..", "..")); err != nil {
 		t.Error(err)
 	}
 }
@@ -25,9 +25,9 @@ func TestStale(t *testing.T) {
 		t.Error(err)
 	}
 	for name, spoil := range map[string]func(path string) error{
-		filepath.Join("man", "gtoffset-clamp.1"): os.Remove,
-		filepath.Join("reference", "clamp.md"):   func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) },
-		filepath.Join("reference", "old.md"):     func(path string) error { return os.WriteFile(path, nil, 0o644) },
+		filepath.Join(man, "gtoffset-clamp.1"): os.Remove,
+		filepath.Join(pages, "clamp.md"):       func(path string) error { return os.WriteFile(path, []byte("x"), 0o644) },
+		filepath.Join(pages, "old.md"):         func(path string) error { return os.WriteFile(path, nil, 0o644) },
 	} {
 		if err := spoil(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 	made := generate()
 	for name, text := range made {
 		for _, m := range regexp.MustCompile(`\]\(([\w-]+\.md)(#[\w-]+)?\)`).FindAllStringSubmatch(string(text), -1) {
-			to := made[filepath.Join("reference", m[1])]
+			to := made[filepath.Join(pages, m[1])]
 			if to == nil || m[2] != "" && !strings.Contains(strings.ToLower(string(to)), "## "+strings.ReplaceAll(m[2][1:], "-", " ")) {
 				t.Errorf("%s links to %s%s, which is not there", name, m[1], m[2])
 			}
