@@ -180,13 +180,14 @@ func (p *pastPass) read(ctx context.Context, from, until int64) (holes, error) {
 	err := p.walk(ctx, from, until, func(w *records.Walker) error {
 		b := w.Batch()
 		h.enter(b)
+		r.Batch, r.Producer, r.Whole = b.Base, offsets.None, h.whole()
+		if b.Transactional {
+			r.Producer = b.ProducerID
+		}
 		for w.NextRecord() {
 			x := w.Record()
 			h.record(x.Timestamp)
-			r.Time, r.Offset, r.Batch, r.Producer, r.Whole = x.Timestamp, x.Offset, b.Base, offsets.None, h.whole()
-			if b.Transactional {
-				r.Producer = b.ProducerID
-			}
+			r.Time, r.Offset = x.Timestamp, x.Offset
 			if b.Control {
 				if m := w.Marker(); m == records.Commit || m == records.Abort {
 					r.Kind, r.Commit = offsets.LogMarker, m == records.Commit
