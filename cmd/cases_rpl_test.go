@@ -209,7 +209,7 @@ func TestReplayTimes(t *testing.T) {
 		same(t, back, offsetsOf(r.out, "orders", 0), "0 1 2 3 4")
 	}
 	for bad, says := range map[string]string{
-		"-1h": "is not known", "1.5w": "unknown unit", "10x": "unknown unit", "@1543580000": "is it in seconds?", "2031-13-01T00:00:00Z": "is no time", "": "is empty",
+		"-1h": "has a sign", "1.5w": "unknown unit", "10x": "unknown unit", "@1543580000": "is it in seconds?", "2031-13-01T00:00:00Z": "is no time", "": "is empty",
 		"2031-12-05T00:00:00Z": "more than a day ahead",
 	} {
 		read("--from=" + bad).exits(2).says(says)

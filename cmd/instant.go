@@ -8,11 +8,15 @@ import (
 )
 
 // instantForms is what the errors list. A time without a zone is in the one that %s names.
-const instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 2026-11-29T12:00 (%s), 2026-11-29, or @1795953600000 (epoch milliseconds)"
+const instantForms = "2026-11-29T12:00:00.000Z, 2026-11-29T12:00:00+05:30, 20261129T120000Z, 2026-11-29T12:00 (%s), 2026-11-29, @1795953600000 (epoch milliseconds), or 2h, 1d12h, P7D (so long ago)"
 
-// parseInstant reads a point in time: Kafka's form of --to-datetime, shorter ones of it, or @ and epoch milliseconds. Without a
-// zone in it the time is in the given location; a local time that is not exactly one instant is an error.
-func parseInstant(s string, in *time.Location) (time.Time, error) {
+// parseInstant reads a point in time, for every flag that takes one: Kafka's form of --to-datetime, shorter ones of it, the one of our
+// backups' names, @ and epoch milliseconds, or a length of time back from now. Without a zone in it the time is in the given location; a
+// local time that is not exactly one instant is an error.
+func parseInstant(s string, in *time.Location, now time.Time) (time.Time, error) {
+	if isBack(s) {
+		return ago(s, now)
+	}
 	if ms, ok := strings.CutPrefix(s, "@"); ok {
 		n, err := strconv.ParseInt(ms, 10, 64)
 		switch {
@@ -48,12 +52,22 @@ func parseInstant(s string, in *time.Location) (time.Time, error) {
 	return onlyInstant(wall, in, s)
 }
 
+// ago is the point in time that lies a length of time back from now.
+func ago(s string, now time.Time) (time.Time, error) {
+	back, err := parseBack(s)
+	at := now.Add(-back).UTC()
+	if err == nil && at.Year() < 1970 {
+		return at, fmt.Errorf("%q ago is before 1970, and so before any record", s)
+	}
+	return at, err
+}
+
 // parseWall reads date and time without a zone, as if they were in UTC.
 func parseWall(s string) (time.Time, error) {
-	if len(s) > 10 && s[10] == ' ' {
+	if len(s) > 10 && (s[10] == ' ' || s[10] == 't') {
 		s = s[:10] + "T" + s[11:]
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "20060102T150405"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, nil
 		}
@@ -63,11 +77,11 @@ func parseWall(s string) (time.Time, error) {
 
 // cutZone takes Z, ±hh, ±hhmm or ±hh:mm off the end of a time; nil is none.
 func cutZone(s string) (string, *time.Location, error) {
-	if clock, ok := strings.CutSuffix(s, "Z"); ok {
+	if clock := strings.TrimRight(s, "Zz"); len(clock) == len(s)-1 {
 		return clock, time.UTC, nil
 	}
 	at := strings.LastIndexAny(s, "+-")
-	if at <= len("2026-11-29") || !strings.ContainsAny(s[:at], "T ") {
+	if at <= len("2026-11-29") || !strings.ContainsAny(s[:at], "Tt ") {
 		return s, nil, nil // the hyphens of the date
 	}
 	digits := strings.Replace(s[at+1:], ":", "", 1)
@@ -105,9 +119,21 @@ func onlyInstant(wall time.Time, in *time.Location, s string) (time.Time, error)
 	}
 }
 
-// looksLikeInstant tells a point in time from a length of time, where either may be given.
-func looksLikeInstant(s string) bool {
-	return strings.ContainsAny(s, ":@") || strings.Count(s, "-") == 2
+// isBack tells a length of time from a point in time: it begins with P, or with a number and goes on with units and numbers. A bare number
+// lacks its unit, unless it is as long as epoch milliseconds are.
+func isBack(s string) bool {
+	low := strings.TrimLeft(strings.ToLower(s), "+-")
+	clock, after, compact := strings.Cut(low, "t")
+	switch {
+	case low == "" || strings.Trim(low, "abcdefghijklmnopqrstuvwxyz0123456789.") != "":
+		return false
+	case low[0] == 'p':
+		return strings.Trim(low, "p0123456789.dhmsty") == ""
+	case low[0] < '0' || low[0] > '9' || compact && len(clock) == len("20261129") && after != "":
+		return false
+	}
+	bare := strings.Trim(low, "0123456789.") == ""
+	return !bare || len(low) < len("20261129")
 }
 
 // sayInstant writes a resolved instant so that nobody has to guess.

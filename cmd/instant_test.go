@@ -40,8 +40,26 @@ func TestParseInstant(t *testing.T) {
 		{"2024-05-01T10:00:00+99:99", time.UTC, "zone"},
 		{"yesterdayish", time.UTC, "is no time"},
 		{"", time.UTC, "is no time"},
+		{"2024-05-01t10:00:00.6z", berlin, "2024-05-01T10:00:00.6Z"},
+		{"20240501T100000Z", berlin, "2024-05-01T10:00:00Z"},
+		{"20240501T100000", berlin, "2024-05-01T08:00:00Z"},
+		{"20240501T100000.25+0530", berlin, "2024-05-01T04:30:00.25Z"},
+		{"2h", berlin, "2024-05-01T08:00:00Z"},
+		{"1d12h", time.UTC, "2024-04-29T22:00:00Z"},
+		{"P7D", time.UTC, "2024-04-24T10:00:00Z"},
+		{"pt0.5s", time.UTC, "2024-05-01T09:59:59.5Z"},
+		{"0h", time.UTC, "is no duration"},
+		{"5", time.UTC, "has no unit"},
+		{"1h30", time.UTC, "has no unit"},
+		{"-2h", time.UTC, "sign"},
+		{"2h1d", time.UTC, "wrong place"},
+		{"36000d", time.UTC, "before 1970"},
+		{"20240501", time.UTC, "bare number"},
+		{"2024-W48", time.UTC, "2h, 1d12h, P7D (so long ago)"},
+		{"yesterday", time.UTC, "20261129T120000Z"},
+		{"2024-05-01T10:00Zz", time.UTC, "is no time"},
 	} {
-		got, err := parseInstant(tc.in, tc.zone)
+		got, err := parseInstant(tc.in, tc.zone, time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC))
 		said := got.Format(time.RFC3339Nano)
 		if err != nil {
 			said = err.Error()

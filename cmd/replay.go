@@ -309,20 +309,10 @@ func parseBound(flag, s string, named []offsets.Aim, now time.Time) (replayBound
 		}
 		return replayBound{Bound: offsets.Bound{Aim: offsets.AimOffset, N: n}}, nil
 	}
-	var at time.Time
-	var err error
-	switch {
-	case s == "":
-		return replayBound{}, usage(flag+" is empty", "is a variable not set?")
-	case looksLikeInstant(s):
-		at, err = parseInstant(s, time.UTC)
-	case s[0] >= '0' && s[0] <= '9' || s[0] == 'P' || s[0] == 'p':
-		var back time.Duration
-		back, err = parseBack(s)
-		at = now.Add(-back)
-	default:
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == "" && !isBack(s) { // one of the words was meant
 		return replayBound{}, usage(fmt.Sprintf("%s %q is not known", flag, s), forms)
 	}
+	at, err := parseInstant(s, time.UTC, now)
 	if err != nil {
 		return replayBound{}, badSpan(flag, err)
 	}

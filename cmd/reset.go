@@ -47,14 +47,14 @@ func (o *resetOptions) targets() []target {
 		{"to-earliest", offsets.AimEarliest, "the first offset that can still be read", nil},
 		{"to-latest", offsets.AimLatest, "the end, as it is when the plan is made", nil},
 		{"to-offset", offsets.AimOffset, "the offset `N`", &o.n},
-		{"to-datetime", offsets.AimTime, "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, or @ and epoch milliseconds", &o.toDatetime},
+		{"to-datetime", offsets.AimTime, "the first record at or after the `TIME`: 2026-11-29T12:00:00.000Z, @ and epoch milliseconds, or 2h for two hours ago", &o.toDatetime},
 		{"by-duration", offsets.AimTime, "the first record at or after now less the `DURATION`, or PT12H, P7D as Kafka's tool has it", &o.byDuration},
 		{"shift-by", offsets.AimShift, "forward by `N`, or back by -N, within the range", &o.n},
 		{"to-current", offsets.AimCurrent, "the same number, within the range, with a clean leader epoch", nil},
 		{"to-stored", offsets.AimStored, "the commits to what is stored", nil},
 		{"to-committed", offsets.AimCommitted, "the store to what is committed", nil},
 		{"to-safe", offsets.AimSafe, "the smaller of stored and committed, within the range", nil},
-		{"to-commit-at", offsets.AimCommitAt, "what the group had committed at the `TIME`, as far as Kafka still tells: see gtoffset history", &o.toCommitAt},
+		{"to-commit-at", offsets.AimCommitAt, "what the group had committed at the `TIME`, or 2h for two hours ago, as far as Kafka still tells: see gtoffset history", &o.toCommitAt},
 		{"from-group", offsets.AimGroup, "what the other `GROUP` has committed", &o.fromGroup},
 		{"from-file", offsets.AimFile, "what a `FILE` says, as gtoffset import reads it: Kafka's reset CSV and others; its topics, unless -t names some", &o.fromFile},
 	}
@@ -192,14 +192,12 @@ func (o *resetOptions) validateAim(g *global) error {
 }
 
 // resolve turns the time or the duration into an instant.
-func (o *resetOptions) resolve(g *global) error {
+func (o *resetOptions) resolve(g *global) (err error) {
 	now := g.env.Now()
 	if o.back {
-		back, err := parseBack(o.byDuration)
-		if err != nil {
+		if o.instant, err = ago(o.byDuration, now); err != nil {
 			return badSpan("--by-duration", err)
 		}
-		o.instant = now.Add(-back)
 		return nil
 	}
 	zone, err := time.LoadLocation(o.timezone)
@@ -209,10 +207,10 @@ func (o *resetOptions) resolve(g *global) error {
 	if o.aim == offsets.AimCommitAt {
 		return o.resolveCommitAt(zone, now)
 	}
-	if o.instant, err = parseInstant(o.toDatetime, zone); err != nil {
-		return usage("--to-datetime "+err.Error(), "")
+	if o.instant, err = parseInstant(o.toDatetime, zone, now); err != nil {
+		return badSpan("--to-datetime", err)
 	}
-	elsewhere, _ := parseInstant(o.toDatetime, time.FixedZone("", 3600))
+	elsewhere, _ := parseInstant(o.toDatetime, time.FixedZone("", 3600), now)
 	switch ahead := o.instant.Sub(now); {
 	case ahead > 24*time.Hour:
 		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
@@ -227,8 +225,8 @@ const clocksApart = time.Minute
 
 // resolveCommitAt reads the time of a past commit, which cannot lie ahead.
 func (o *resetOptions) resolveCommitAt(zone *time.Location, now time.Time) (err error) {
-	if o.instant, err = parseInstant(o.toCommitAt, zone); err != nil {
-		return usage("--to-commit-at "+err.Error(), "")
+	if o.instant, err = parseInstant(o.toCommitAt, zone, now); err != nil {
+		return badSpan("--to-commit-at", err)
 	}
 	if o.instant.After(now) {
 		return usage(fmt.Sprintf("--to-commit-at %s is ahead", sayInstant(o.instant)), "gtoffset history shows what was committed when")
