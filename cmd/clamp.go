@@ -65,6 +65,12 @@ func (o *clampOptions) validate(g *global) error {
 	if err := o.sideFlags.validate(g); err != nil {
 		return err
 	}
+	switch {
+	case g.store == "" && o.missing != "":
+		return needStore("--missing", "")
+	case g.store == "" && o.salvage:
+		return needStore("--salvage", "")
+	}
 	return o.road.validate(g)
 }
 

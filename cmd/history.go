@@ -72,6 +72,9 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 	if err := o.scope.validate(); err != nil {
 		return err
 	}
+	if o.all && c.Flags().Changed("skip") {
+		return usage("--all shows every step, and --skip some of them", "leave one of them out")
+	}
 	if c.Flags().Changed("skip") && o.skip < 0 {
 		return usage(fmt.Sprintf("--skip %d is negative", o.skip), "--skip 100000 shows the steps that are larger")
 	}
@@ -84,7 +87,7 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 			continue
 		}
 		now := g.env.Now()
-		at, err := parsePast(bound.text, now)
+		at, err := parseInstant(bound.text, time.UTC, now)
 		switch {
 		case err != nil:
 			return badSpan(bound.flag, err)
@@ -98,15 +101,6 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 	}
 	o.policy = p
 	return nil
-}
-
-// parsePast reads a time, or a length of time back from now.
-func parsePast(s string, now time.Time) (time.Time, error) {
-	if s != "" && !looksLikeInstant(s) {
-		back, err := parseBack(s)
-		return now.Add(-back), err
-	}
-	return parseInstant(s, time.UTC)
 }
 
 func runHistory(ctx context.Context, g *global, o *historyOptions) error {

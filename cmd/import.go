@@ -109,6 +109,9 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	for _, w := range doc.Warnings {
 		g.note("%s: %s", o.source, w)
 	}
+	if err := o.onlyMeaningful(doc); err != nil {
+		return err
+	}
 	if err := o.onlyNamed(g, doc); err != nil {
 		return err
 	}
@@ -158,6 +161,34 @@ func (o *importOptions) useStoreOf(g *global, doc exchange.Document) error {
 		}
 	}
 	g.store = store
+	return nil
+}
+
+// onlyMeaningful refuses a flag that decides nothing of such a document: who gave it took the document for another.
+func (o *importOptions) onlyMeaningful(doc exchange.Document) error {
+	is := doc.Format.Words()
+	if doc.Kind != exchange.Export {
+		is = "a " + string(doc.Kind)
+	}
+	for _, f := range []struct {
+		flag         string
+		given, means bool
+		of           string
+	}{
+		{"--take", o.take != "", doc.Format == exchange.Ranges, "lines of from and until"},
+		{"--stale", o.stale, doc.Kind == exchange.Plan, "a plan"},
+		{"--moved", o.moved != "", doc.Kind == exchange.Backup, "a backup"},
+		{"--clamp", o.clamp, doc.Kind == exchange.Export, "a list of offsets"},
+		{"--recreated", o.recreated != "", doc.Kind != exchange.Plan, "a list of offsets, or a backup"},
+		{"--other-cluster", o.otherCluster, doc.Kind != exchange.Plan, "a list of offsets, or a backup"},
+	} {
+		if f.given && !f.means {
+			return &problem{
+				code: exitRefused, text: fmt.Sprintf("%s is %s, and %s is for %s; nothing was written", o.source, is, f.flag, f.of),
+				hint: "leave out " + f.flag + ", if that is the right document",
+			}
+		}
+	}
 	return nil
 }
 

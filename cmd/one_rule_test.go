@@ -434,3 +434,64 @@ func TestTooOldBroker(t *testing.T) {
 		w.run(append(strings.Fields(line), "-o", "json")...).exits(5).says("which came with Kafka 0.11", `"cause":"unsupported"`)
 	}
 }
+
+// Whatever takes a point in time takes all forms of it, and names them where it takes none.
+func TestPointsInTime(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	for _, line := range []string{
+		"history -g billing --since", "history -g billing --until", "replay -t orders --dry-run --from", "replay -t orders --from earliest --dry-run --until",
+		"reset -g billing -t orders --dry-run --to-datetime", "reset -g billing -t orders --dry-run --to-commit-at",
+	} {
+		for _, at := range []string{"2031-11-29T11:59:00.000Z", "2031-11-29t11:59z", "2031-11-29 11:59", "2031-11-29T12:59:00+01:00", "2031-11-29", "20311129T115900Z", "@1953719940000", "1m", "P1D", "pt2h", "1d12h"} {
+			if r := w.run(append(strings.Fields(line), at)...); r.code == 2 {
+				t.Error(r)
+			}
+		}
+		for _, at := range []string{"2031-W48", "31.12.2031", "Yesterday", "2031-13-01"} {
+			w.run(append(strings.Fields(line), at)...).exits(2).
+				says("is no time: 2026-11-29T12:00:00.000Z, ", "20261129T120000Z", "2026-11-29T12:00 (UTC), 2026-11-29, @1795953600000 (epoch milliseconds), or 2h, 1d12h, P7D (so long ago)")
+		}
+		w.run(append(strings.Fields(line), "12h30")...).exits(2).says("has no unit", "12h30s, or ", "12h30m\n")
+	}
+}
+
+// A flag that decides nothing where it stands is refused: who gave it meant something by it.
+func TestFlagWithoutAMeaning(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	list := w.document(w.run("export", "-g", "billing").exits(0).out)
+	ranges := w.document("orders 0 600 700\n")
+	plan := w.document(w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(0).out)
+	backup := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").exits(0).undo()[1]
+	for _, c := range []struct {
+		document string
+		refused  []string
+		taken    []string
+	}{
+		{list, []string{"--take from", "--stale", "--moved overwrite"}, []string{"--clamp", "--recreated keep", "--other-cluster"}},
+		{ranges, []string{"--stale", "--moved overwrite"}, []string{"--clamp"}},
+		{plan, []string{"--take from", "--moved overwrite", "--clamp", "--recreated keep", "--other-cluster"}, nil},
+		{backup, []string{"--take from", "--stale", "--clamp"}, []string{"--moved overwrite", "--recreated keep", "--other-cluster"}},
+	} {
+		line := []string{"import", c.document, "--dry-run"}
+		if c.document == ranges {
+			line = append(line, "-g", "billing", "--take", "until")
+		}
+		for _, flag := range c.refused {
+			w.b.Reset()
+			r := w.run(append(line, strings.Fields(flag)...)...).exits(4)
+			r.says(strings.Fields(flag)[0]+" is for ", "nothing was written", "hint: leave out "+strings.Fields(flag)[0])
+			same(t, "requests", w.b.Count(), 0)
+		}
+		for _, flag := range c.taken {
+			w.run(append(line, strings.Fields(flag)...)...).never(" is for ")
+		}
+	}
+	same(t, "committed", w.committed("billing", "orders"), "0=900 1=900")
+	w.b.Reset()
+	w.run("history", "-g", "billing", "--all", "--skip", "5").exits(2).says("--all shows every step, and --skip some of them")
+	w.run("clamp", "-g", "billing", "--missing", "other", "--execute").exits(2).says("--missing needs a store")
+	w.run("clamp", "-g", "billing", "--salvage", "--execute").exits(2).says("--salvage needs a store")
+	same(t, "requests", w.b.Count(), 0)
+}
