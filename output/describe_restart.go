@@ -97,7 +97,7 @@ func newGroup(p *printer, base offsets.Outcome, all []offsets.Outcome) {
 		return // nothing is left to read
 	}
 	earliest, latest := under(base, all, "")
-	p.prose("    ", "%s  leaves it to the policy%s: earliest %s · latest %s · none stops%s", restartFrom(base.From), also(base), earliest, latest, uncountedToo(base))
+	p.prose("    ", "%s  leaves it to auto.offset.reset%s: earliest %s · latest %s · none stops%s", restartFrom(base.From), also(base), earliest, latest, uncountedToo(base))
 }
 
 // also is what is lost whatever a policy decides.

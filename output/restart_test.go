@@ -40,7 +40,7 @@ func drawGroup(t *rapid.T) offsets.Group {
 
 var (
 	placeText    = regexp.MustCompile(`A restart (from the store|from the commits|as a new group) `)
-	headText     = regexp.MustCompile(`^ *(?:loses|leaves it to the policy, beside losing|has no offset to restart from, beside losing) ([\d,]+)`)
+	headText     = regexp.MustCompile(`^ *(?:loses|leaves it to auto.offset.reset, beside losing|has no offset to restart from, beside losing) ([\d,]+)`)
 	repeatsText  = regexp.MustCompile(`^[^:·]*?, repeats (?:up to )?([\d,]+), reads`)
 	readsText    = regexp.MustCompile(`^[^:·]*?, reads ([\d,]+)`)
 	earliestText = regexp.MustCompile(`earliest +repeats (?:up to )?([\d,]+), reads ([\d,]+)`)
