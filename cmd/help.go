@@ -296,7 +296,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	name := unknown.GetSpecifiedName()
 	var names, elsewhere []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	for _, other := range c.Root().Commands() {
+	for _, other := range newRoot(&global{}).Commands() { // in the program's own they may have but their names
 		if other.Flags().Lookup(name) != nil {
 			elsewhere = append(elsewhere, other.Name())
 		}

@@ -137,8 +137,15 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
-	for _, c := range commands(root) {
-		root.AddCommand(c.build(g))
+	all := commands(root)
+	only := func(c command) bool { return len(g.args) > 0 && c.name == g.args[0] }
+	one := slices.ContainsFunc(all, only)
+	for _, c := range all {
+		if one && !only(c) {
+			root.AddCommand(c.nameOnly())
+		} else {
+			root.AddCommand(c.build(g))
+		}
 	}
 	root.SetHelpCommand(newHelp(g, root))
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -176,6 +183,11 @@ func commands(root *cobra.Command) []command {
 		{"completion", "Print the script by which a shell completes commands", "0 printed; 2 a shell that is not known", func(g *global) *cobra.Command { return newCompletion(g, root) }},
 		{"version", "Print the version, and what it was built from", "0 printed", newVersion},
 	}
+}
+
+// nameOnly stands for the command where another one runs: making all flags of all of them takes as long as a look at a small group.
+func (c command) nameOnly() *cobra.Command {
+	return &cobra.Command{Use: c.name, Short: c.short, Run: func(*cobra.Command, []string) {}}
 }
 
 // build makes the command.
