@@ -175,7 +175,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 		w.write(hard)
 	}
 	wrote := w.plan.Count().Written > 0
-	w.readBack(hard)
+	after, done := g.afterWrite(hard)
+	defer done()
+	w.readBack(after)
 	w.plan.Applied = wrote || w.plan.Count().Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
 	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
 		w.plan.Undo = "" // there is nothing to undo
@@ -192,6 +194,18 @@ func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build func(c
 
 // writeWait is how long a write keeps trying at least: a broker that was killed stays named as coordinator for 9 s.
 const writeWait = 15 * time.Second
+
+// lastWait is how long a second interrupt leaves for finding out what was written: as long as a silent broker is given.
+const lastWait = 2 * time.Second
+
+// afterWrite is for reading back what was written, in what is left of the time. A second interrupt ends the write; what has come of it
+// until then has to be said all the same, so that this ends a moment later.
+func (g *global) afterWrite(hard context.Context) (context.Context, context.CancelFunc) {
+	deadline, _ := hard.Deadline()
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(hard), deadline)
+	stop := context.AfterFunc(g.hard, func() { time.AfterFunc(lastWait, cancel) })
+	return ctx, func() { stop(); cancel() }
+}
 
 // settleTime is how long a high verdict is given to turn out a stale end, before a write.
 const settleTime = 500 * time.Millisecond

@@ -331,7 +331,7 @@ func TestCasesFwr(t *testing.T) {
 			}
 			return nil
 		}
-		w.run(clamp(w)...).exits(3).prints("could not be read back")
+		w.run(clamp(w)...).exits(3).prints("could not be read back: ", "0 bytes").says("1 of 1 offset written, but not verified: orders 0: could not be read back")
 	})
 	t.Run("FWR-7 no locks there", func(t *testing.T) {
 		t.Parallel()

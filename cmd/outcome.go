@@ -229,7 +229,7 @@ func spelled(choice string) string {
 // outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
 func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
-	bad, refused := 0, 0
+	bad, refused, unread := 0, 0, 0
 	p := &problem{}
 	first := ""
 	for group, c := range w.plan.Each() {
@@ -237,6 +237,9 @@ func (w *writing) outcome(wrote bool) error {
 			continue
 		}
 		bad++
+		if c.Result == offsets.Written || c.Result == offsets.Already {
+			unread++
+		}
 		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
 			refused++
 		}
@@ -269,7 +272,11 @@ func (w *writing) outcome(wrote bool) error {
 	case nothing:
 		p.code = exitFailed
 	default: // also if the store is away by now: what was not answered may have been written
-		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s not written as planned: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), first)
+		what := "not written as planned"
+		if unread == bad {
+			what = "written, but not verified"
+		}
+		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s %s: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), what, first)
 		p.hint = w.finishing()
 	}
 	return p

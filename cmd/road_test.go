@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/offsetfile"
 )
 
 // low is a world with a group that is low on both sides in partition 0.
@@ -236,6 +237,40 @@ func TestInterrupts(t *testing.T) {
 		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { cancel(); return true })
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute").prints("2 of 2 verified", "undo")
 		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=500 1=600 0=500 1=700")
+	})
+	t.Run("twice: what was written until then is read back", func(t *testing.T) {
+		t.Parallel()
+		clamp := func(w *world) result { return w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute") }
+		twice := func(t *testing.T) (*world, func()) {
+			w := low(t)
+			hard, cancel := context.WithCancel(t.Context())
+			w.hard = hard
+			return w, cancel
+		}
+		w, cancel := twice(t)
+		w.step = func(step string) error {
+			if step == offsetfile.StepRename {
+				cancel()
+			}
+			return nil
+		}
+		clamp(w).exits(0).prints("1 of 1 verified")
+		same(t, "stored", w.stored("billing", "orders"), "0=500 1=700")
+
+		w, cancel = twice(t)
+		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { cancel(); return true })
+		w.run("clamp", "-g", "billing", "--committed", "--execute").exits(0).prints("1 of 1 verified")
+		same(t, "committed", w.committed("billing", "orders"), "0=500 1=600")
+
+		w, cancel = twice(t)
+		w.step = func(step string) error {
+			if step == offsetfile.StepDone {
+				cancel()
+				return os.Rename(w.path("billing", "orders"), w.path("billing", "orders")+".aside")
+			}
+			return nil
+		}
+		clamp(w).exits(3).says("1 of 1 offset not written as planned: orders 0: read back none")
 	})
 	t.Run("before the write", func(t *testing.T) {
 		t.Parallel()

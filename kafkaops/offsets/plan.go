@@ -358,7 +358,7 @@ func Verify(p Plan, after Snapshot) Plan {
 		switch {
 		case now.Problem() || c.Side == Committed && g.Trouble != nil:
 			if c.Error == "" {
-				c.Error = "could not be read back"
+				c.Error = unread(now, g.Trouble)
 			}
 		case c.stands(ValueOf(now)):
 			c.Verified = c.Result != Failed
@@ -375,6 +375,18 @@ func Verify(p Plan, after Snapshot) Plan {
 		}
 		return c
 	})
+}
+
+// unread says why what was written could not be read back.
+func unread(now Entry, t *Trouble) string {
+	why := now.Reason
+	if why == "" && t != nil {
+		why = t.Reason
+	}
+	if why == "" {
+		return "could not be read back"
+	}
+	return "could not be read back: " + why
 }
 
 // number writes an offset for people.
