@@ -28,8 +28,12 @@ func (w *writing) save() error {
 	w.taken = w.g.env.Now() // who was asked may have thought for long
 	w.plan.ID = planID(w.plan, w.taken)
 	doc := w.backup(w.plan)
+	what := "backup"
+	if w.road.noBackup {
+		what = "plan, which --no-backup keeps too"
+	}
 	kept := func(err error) error {
-		return &problem{code: exitFailed, err: err, text: fmt.Sprintf("save the backup: %v; nothing was written", err), hint: "--backup-dir FOLDER names another place"}
+		return &problem{code: exitFailed, err: err, text: fmt.Sprintf("save the %s: %v; nothing was written", what, err), hint: "--backup-dir FOLDER names another place"}
 	}
 	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, func(id string) func(io.Writer) error {
 		doc.ID = id
@@ -176,8 +180,11 @@ func planID(p offsets.Plan, now time.Time) string {
 			what = what[:60]
 		}
 	}
-	return fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), p.Command, what)
+	return fmt.Sprintf("%s-%s-%s", now.UTC().Format(idTime), p.Command, what)
 }
+
+// idTime is how a plan's id begins.
+const idTime = "20060102T150405Z"
 
 // commandLine writes arguments as a shell reads them back.
 func commandLine(args []string) string {

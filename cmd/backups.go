@@ -61,8 +61,8 @@ func runBackups(g *global, o *backupsOptions) error {
 		before = g.env.Now().Add(-age)
 	}
 	names, err := savedIn(dir)
-	if err != nil {
-		return &problem{code: exitFailed, text: fmt.Sprintf("list %s: %v", dir, err), err: err}
+	if err != nil && (o.dir != "" || !errors.Is(err, fs.ErrNotExist)) { // nobody has made the default one yet: it has none
+		return g.notListed(dir, err)
 	}
 	view := output.Backups{Dir: dir}
 	var errs []error
@@ -72,12 +72,21 @@ func runBackups(g *global, o *backupsOptions) error {
 		}
 		path := filepath.Join(dir, name)
 		doc, err := readSaved(path)
-		if errors.Is(err, exchange.ErrEmpty) {
+		empty := errors.Is(err, exchange.ErrEmpty)
+		begun, ours := begunAt(name)
+		switch {
+		case empty && !ours:
+			g.note("%s is empty: it is no backup of gtoffset's", path)
+			continue
+		case empty && !(o.pruning && begun.Before(before)):
 			g.note("%s is empty: a write was killed before it began", path)
 			continue
-		}
-		if err != nil {
-			errs = append(errs, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v", path, err), hint: "the others are done; move this one away"})
+		case err != nil && !empty:
+			hint := outOfTheWay(path)
+			if errors.Is(err, fs.ErrPermission) {
+				hint = asBackupsUser
+			}
+			errs = append(errs, &problem{code: exitFailed, err: err, text: fmt.Sprintf("read %s: %v", path, err), hint: hint})
 			continue
 		}
 		switch {
@@ -94,7 +103,11 @@ func runBackups(g *global, o *backupsOptions) error {
 		}
 		if o.pruning {
 			if err := os.Remove(path); err != nil {
-				errs = append(errs, &problem{code: exitFailed, text: err.Error(), err: err})
+				p := &problem{code: exitFailed, text: err.Error(), err: err}
+				if errors.Is(err, fs.ErrPermission) {
+					p.hint = asBackupsUser
+				}
+				errs = append(errs, p)
 				continue
 			}
 			view.Removed++
@@ -110,10 +123,33 @@ func runBackups(g *global, o *backupsOptions) error {
 	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
 }
 
-// savedIn lists the backups and plans of a folder, oldest first. A folder that is not there has none.
+const asBackupsUser = "run it as the user whose backups they are"
+
+// notListed is the problem of a folder that cannot be listed.
+func (g *global) notListed(dir string, err error) error {
+	p := &problem{code: exitFailed, err: err, hint: "without --backup-dir it is " + g.env.stateDir()}
+	switch fi, serr := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		p.text = fmt.Sprintf("list %s: there is no such folder", dir)
+	case serr == nil && !fi.IsDir():
+		p.text = fmt.Sprintf("list %s: it is not a folder", dir)
+	default:
+		p.text, p.hint = err.Error(), asBackupsUser
+	}
+	return p
+}
+
+// begunAt tells by the name of a file when the write began that made it, and whether it is such a name.
+func begunAt(name string) (time.Time, bool) {
+	stamp, _, _ := strings.Cut(name, "-")
+	at, err := time.Parse(idTime, stamp)
+	return at, err == nil
+}
+
+// savedIn lists the backups and plans of a folder, oldest first.
 func savedIn(dir string) ([]string, error) {
 	all, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
 	var names []string

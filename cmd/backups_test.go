@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -131,7 +132,13 @@ func TestBackupsDamaged(t *testing.T) {
 	if _, err := os.Stat(bad); err != nil {
 		t.Error("the damaged one was removed")
 	}
-	w.run("backups", "--backup-dir", bad).exits(1).says(bad)
+	w.run("backups", "--backup-dir", bad).exits(1).says(bad+": it is not a folder", "without --backup-dir it is "+dir)
+	w.run("backups", "--backup-dir", bad+".none").exits(1).says(bad+".none: there is no such folder", "without --backup-dir it is "+dir)
+	w.run("backups", "--backup-dir", bad+".none", "--prune", "1d").exits(1).says("there is no such folder")
+	move := "mv " + bad + " " + bad + ".aside"
+	w.run("backups").exits(1).says("hint: " + move)
+	must(t, exec.Command("sh", "-c", move).Run())
+	same(t, "stderr", w.run("backups").exits(0).err, "")
 	delete(w.vars, "XDG_STATE_HOME")
 	delete(w.vars, "HOME")
 	w.run("backups").exits(2).says("--backup-dir")
@@ -198,4 +205,50 @@ func TestBackupIsNamedByWhenItWasTaken(t *testing.T) {
 	}).run("reset", "-g", "billing", "-t", "orders", "--to-latest").exits(0)
 	b := w.run("backups", "-o", "json").exits(0).backupList().Backups[0]
 	same(t, "name and time", words(b.ID, deref(b.Taken)[:19]), "20311129T120900Z-reset-billing 2031-11-29T12:09:00")
+}
+
+// An empty file is what a kill leaves, if its name is one of ours: it goes with its time. Another's stays.
+func TestBackupsEmpty(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	dir := t.TempDir()
+	ours, others := filepath.Join(dir, "20311101T000000Z-clamp-billing.json"), filepath.Join(dir, "foo.json")
+	for _, path := range []string{ours, others} {
+		must(t, os.WriteFile(path, nil, 0o600))
+	}
+	backups := []string{"backups", "--backup-dir", dir}
+	w.run(backups...).exits(0).says(ours+" is empty: a write was killed before it began", others+" is empty: it is no backup")
+	w.run(append(backups, "--prune", "90d")...).exits(0).prints("0 files removed")
+	w.run(append(backups, "--prune", "7d")...).exits(0).prints("1 file removed").says(others)
+	w.run(append(backups, "--prune", "7d")...).exits(0).prints("0 files removed").never("killed")
+}
+
+func TestBackupsNotOurs(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	dir := filepath.Join(t.TempDir(), "kept")
+	w.now = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--backup-dir", dir, "--execute").exits(0)
+	w.now = w.now.Add(48 * time.Hour)
+	prune := []string{"backups", "--prune", "1d", "--backup-dir", dir}
+	run := w.run
+	if os.Getuid() == 0 {
+		run = func(args ...string) result { return w.process(65534, "", args...) }
+		must(t, os.Chmod(filepath.Dir(dir), 0o755))
+		must(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755))
+	}
+	mode := func(folder, file os.FileMode) {
+		must(t, os.Chmod(dir, folder))
+		paths, err := filepath.Glob(filepath.Join(dir, "*"))
+		must(t, err)
+		for _, path := range paths {
+			must(t, os.Chmod(path, file))
+		}
+	}
+	mode(0o555, 0o444)
+	run(prune...).exits(1).prints("0 files removed").says("permission denied", "hint: run it as the user whose backups they are").never("the others")
+	mode(0o700, 0o000)
+	must(t, os.Chmod(dir, 0o555))
+	run("backups", "--backup-dir", dir).exits(1).says("permission denied", "hint: run it as the user whose backups they are").never("mv ")
+	mode(0o700, 0o600)
 }

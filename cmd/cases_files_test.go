@@ -184,10 +184,36 @@ func TestCasesFrd(t *testing.T) {
 			run = func(args ...string) result { return w.process(65534, "", args...) }
 		}
 		run("describe", "-g", "billing", "-s", w.store).exits(3).prints("permission denied", w.path("billing", "orders"))
-		run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--missing", "earliest", "--salvage", "--execute").exits(4).says("permission denied", "nothing was written")
+		run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--missing", "earliest", "--salvage", "--execute").exits(4).says("permission denied", "nothing was written", "hint: run it as the user of the job")
 		fi, err := os.Stat(w.path("billing", "orders"))
 		must(t, err)
 		same(t, "mode", fi.Mode().Perm(), 0)
+	})
+	t.Run("FRD-11 a folder that is only read", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}).save("billing", "orders", 100)
+		folder := filepath.Dir(w.path("billing", "orders"))
+		run := w.run
+		if os.Getuid() == 0 {
+			open(t, w.store)
+			open(t, w.state)
+			must(t, os.Chmod(w.state, 0o777))
+			run = func(args ...string) result { return w.process(65534, "", args...) }
+		}
+		must(t, os.Chmod(w.path("billing", "orders"), 0o644))
+		must(t, os.Chmod(folder, 0o555))
+		clamp := func(hindrance string) {
+			r := run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(1)
+			r.says(hindrance, folder, "permission denied; nothing was written", "hint: run it as the user of the job").never(".tmp-")
+			same(t, "stored", w.stored("billing", "orders"), "0=100")
+		}
+		clamp("make the lock file")
+		must(t, os.Chmod(folder, 0o755))
+		must(t, w.lock("billing", "orders").Unlock())
+		must(t, os.Chmod(filepath.Join(folder, "gtoffset.lock"), 0o666))
+		must(t, os.Chmod(folder, 0o555))
+		clamp("create a temporary file")
+		must(t, os.Chmod(folder, 0o755))
 	})
 	t.Run("a link to nowhere", func(t *testing.T) {
 		t.Parallel()
@@ -391,6 +417,23 @@ func TestCasesFwr(t *testing.T) {
 		same(t, "file", w.file("billing", "orders"), old)
 		must(t, held.Unlock())
 		w.run(clamp(w)...).exits(0)
+	})
+	t.Run("something else in the place of the lock file", func(t *testing.T) {
+		t.Parallel()
+		for what, put := range map[string]func(path string) error{
+			"a symbolic link": func(path string) error { return os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path) },
+			"a folder":        func(path string) error { return os.Mkdir(path, 0o700) },
+			"a named pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		} {
+			w := prepare(t)
+			lock := filepath.Join(filepath.Dir(w.path("billing", "orders")), "gtoffset.lock")
+			must(t, put(lock))
+			move := "mv " + lock + " " + lock + ".aside"
+			w.run(clamp(w)...).exits(1).says(lock+" is "+what, "nothing was written", "hint: "+move)
+			same(t, "file", w.file("billing", "orders"), old)
+			must(t, exec.Command("sh", "-c", move).Run())
+			w.run(clamp(w)...).exits(0)
+		}
 	})
 	t.Run("FWR-10", func(t *testing.T) {
 		t.Parallel()

@@ -53,6 +53,9 @@ func (p *problem) Unwrap() error { return p.err }
 
 func usage(text, hint string) error { return &problem{code: exitUsage, text: text, hint: hint} }
 
+// nothingWritten ends the words of an error that came before a write.
+const nothingWritten = "; nothing was written"
+
 // verdict is what is left of an error at the end: codes, causes, words and a hint.
 type verdict struct {
 	codes  []int    // most important first
@@ -75,8 +78,8 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 	of := map[int][]cause{} // by code
 	for _, e := range split(err) {
 		p := explain(ctx, e)
-		if g.unwritten && (p.code == exitInterrupted || ofStdout(e) != nil) {
-			p.text += "; nothing was written"
+		if g.unwritten && (p.code == exitInterrupted || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission)) && !strings.HasSuffix(p.text, nothingWritten) {
+			p.text += nothingWritten
 		}
 		of[p.code] = append(of[p.code], p.why()...)
 		if p.lacks != nil {
@@ -132,6 +135,7 @@ func explain(ctx context.Context, err error) problem {
 	var name *offsetfile.NameError
 	var clash *offsetfile.ClashError
 	var locked *offsetfile.LockedError
+	var noLock *offsetfile.LockFileError
 	var address *offsetfile.URLError
 	var nothing *offsetfile.NothingError
 	var away *offsetfile.AwayError
@@ -169,6 +173,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
 	case errors.As(err, &locked):
 		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
+	case errors.As(err, &noLock):
+		return problem{code: exitFailed, text: err.Error() + "; nothing was written", hint: outOfTheWay(noLock.Path) + ": a lock file is made anew"}
 	case ofStdout(err) != nil:
 		return *ofStdout(err)
 	case ofRecords(err) != nil:

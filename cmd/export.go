@@ -116,9 +116,6 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 			g.note("group %q is a share group, which commits no offsets: there are none of it to export; describe shows where it starts", grp.ID)
 		}
 	}
-	if losses := doc.Losses(format); len(losses) > 0 {
-		g.note("left out, as the format %s has no place for it: %s", format, strings.Join(losses, "; "))
-	}
 	if format == exchange.File && o.target != "" {
 		err = g.exportFolder(ctx, o.target, doc)
 	} else {
@@ -126,6 +123,9 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	}
 	if err != nil {
 		return errors.Join(err, left)
+	}
+	if losses := doc.Losses(format); len(losses) > 0 {
+		g.note("left out, as the format %s has no place for it: %s", format, strings.Join(losses, "; "))
 	}
 	return errors.Join(troubles, left)
 }
@@ -187,25 +187,50 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 	if path == "" {
 		err := doc.Write(g.exact(), format, o)
 		if errors.As(err, &held) {
-			return usage(err.Error(), "-o json holds everything")
+			return cannotHold(held)
 		}
 		return err
 	}
 	err := writeNew(path, func(w io.Writer) error { return doc.Write(w, format, o) })
 	switch {
 	case errors.As(err, &held):
-		return usage(held.Error(), "-o json holds everything")
+		return cannotHold(held)
 	case errors.Is(err, fs.ErrExist):
 		return exists(path, anotherFile)
+	case errors.Is(err, fs.ErrNotExist):
+		return noFolder("write "+path, filepath.Dir(path), err)
 	case err != nil:
-		return &problem{code: exitFailed, text: fmt.Sprintf("write %s: %v; nothing was written", path, err), err: err}
+		return &problem{code: exitFailed, text: fmt.Sprintf("%v; nothing was written", err), err: err}
 	}
 	return nil
 }
 
+// cannotHold is the usage error of a document that the format has no way to say.
+func cannotHold(err *exchange.CannotHoldError) error {
+	if exchange.Format(err.Format) == exchange.File {
+		return usage(err.Error(), "-o json holds everything; a FOLDER gets a file for each group and topic")
+	}
+	return usage(err.Error(), "-o json holds everything")
+}
+
+// noFolder is the problem of a file whose folder is not there.
+func noFolder(what, folder string, err error) error {
+	return &problem{
+		code: exitFailed, text: fmt.Sprintf("%s: there is no folder %s; nothing was written", what, folder), err: err,
+		hint: commandLine([]string{"mkdir", "-p", folder}) + " makes it",
+	}
+}
+
 // exportFolder writes one gtoffset file for each group and topic below a folder, which is made if only it is missing.
 func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Document) error {
-	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(path, 0o755)
+	fi, _ := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return noFolder("make "+path, filepath.Dir(path), err)
+	case errors.Is(err, fs.ErrExist) && fi != nil && !fi.IsDir():
+		return usage(fmt.Sprintf("%s is a file, and -o %s writes a folder; nothing was written", path, exchange.File), "name a new folder, or leave it out for stdout")
+	case err != nil && !errors.Is(err, fs.ErrExist):
 		return &problem{code: exitFailed, text: fmt.Sprintf("make %s: %v; nothing was written", path, err), err: err}
 	}
 	files, err := offsetfile.Open(path, offsetfile.WithHolder(g.command))

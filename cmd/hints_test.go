@@ -47,7 +47,7 @@ func wrongFlags(root, ran *cobra.Command, hint string) []string {
 			if c, _, err := root.Find([]string{strings.Trim(words[i+1], ".,;:()'\"")}); err == nil && c != root {
 				of, foreign = c, false
 			}
-		case strings.HasSuffix(bare, ".sh"), strings.HasPrefix(bare, "kafka-"), bare == "kinit", bare == "openssl", bare == "keytool", bare == "-c":
+		case strings.HasSuffix(bare, ".sh"), strings.HasPrefix(bare, "kafka-"), bare == "kinit", bare == "openssl", bare == "keytool", bare == "mkdir", bare == "-c":
 			foreign = true
 		case bare == "write" && i > 0 && words[i-1] == "a": // a write with --flag
 			of, _, _ = root.Find([]string{"import"})

@@ -505,7 +505,7 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 	case len(clusters) > 1:
 		return doc, &problem{code: exitRefused, text: fmt.Sprintf("read %s: its files are of %d clusters; nothing was written", o.source, len(clusters)), hint: "import them group by group: -g GROUP"}
 	case len(doc.Groups) == 0:
-		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source)}
+		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source), hint: "name the folder that holds GROUP/TOPIC/gtoffset, or a file"}
 	}
 	return doc.Sorted(), nil
 }

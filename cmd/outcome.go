@@ -175,7 +175,12 @@ func wayOut(shot offsets.Snapshot, g offsets.Group, topic string) string {
 	case local == "":
 		return "move " + t.InTheWay + " away: then there is no entry"
 	}
-	return commandLine([]string{"mv", t.InTheWay, t.InTheWay + ".aside"}) + " moves it out of the way: then there is no entry"
+	return outOfTheWay(t.InTheWay) + ": then there is no entry"
+}
+
+// outOfTheWay is the command that moves a file where it hinders nobody.
+func outOfTheWay(path string) string {
+	return commandLine([]string{"mv", path, path + ".aside"}) + " moves it out of the way"
 }
 
 const asJobsUser = "run it as the user of the job"
@@ -269,6 +274,8 @@ func (w *writing) outcome(wrote bool) error {
 		p.code, p.causes = exitUnreachable, nil
 	case nothing && refused == bad:
 		p.code = exitRefused
+	case nothing && w.plan.Has(func(c *offsets.Change) bool { return c.Denied }):
+		p.code, p.causes, p.hint = exitFailed, []cause{causeAuthorization}, asJobsUser
 	case nothing:
 		p.code = exitFailed
 	default: // also if the store is away by now: what was not answered may have been written

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -140,7 +141,7 @@ func (s *topicSave) told(topic string, err error) bool {
 		s.stopped = err.Error()
 		s.set(topic, offsets.Failed, s.stopped)
 		for _, i := range s.write[topic] {
-			s.changes[i].Refused = errors.Is(err, ErrChanged)
+			s.changes[i].Refused, s.changes[i].Denied = errors.Is(err, ErrChanged), errors.Is(err, fs.ErrPermission)
 		}
 	}
 	return false

@@ -31,6 +31,7 @@ type Locked struct {
 
 // Lock takes the locks of the given topics' files, in the order of their names, and makes the folders that are missing below
 // the store's root. It waits a moment for a lock that is taken; then the error is a *LockedError that names the holder.
+// What lies in the place of a lock file and is none is a *LockFileError.
 func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Locked, err error) {
 	if err := s.checkRoot(); err != nil {
 		return nil, err
@@ -109,6 +110,9 @@ func (l *Locked) take(ctx context.Context, p place) error {
 	if err := makeLockFile(p); err != nil {
 		return err
 	}
+	if fi, err := os.Lstat(path); err == nil && !fi.Mode().IsRegular() {
+		return &LockFileError{path, describeMode(fi.Mode())}
+	}
 	lock := flock.New(path, flock.SetFlag(os.O_RDWR|noFollow))
 	taken, err := lock.TryLock()
 	if errors.Is(err, fs.ErrPermission) { // a lock can be held on a file that we may only read
@@ -147,7 +151,7 @@ func makeLockFile(p place) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("make a lock file: %w", err)
+		return fmt.Errorf("make the lock file %s: %w", p.lock(), withoutPath(err))
 	}
 	defer f.Close()
 	guarded, err := os.Stat(p.file())

@@ -65,3 +65,10 @@ func (e *LockedError) Error() string {
 	}
 	return fmt.Sprintf("%s is locked by %s", e.Path, holder)
 }
+
+// LockFileError is something else in the place of a lock file: a symbolic link, a folder, a pipe. It is left alone.
+type LockFileError struct{ Path, Kind string }
+
+func (e *LockFileError) Error() string {
+	return fmt.Sprintf("%s is %s, and not a file that can be locked", e.Path, e.Kind)
+}

@@ -59,7 +59,7 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
-		return fmt.Errorf("create a temporary file: %w", err)
+		return fmt.Errorf("create a temporary file in %s: %w", dir, withoutPath(err))
 	}
 	temp := f.Name()
 	renamed := false
@@ -197,6 +197,8 @@ func describeMode(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "a folder"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
 	case m&fs.ModeNamedPipe != 0:
 		return "a named pipe"
 	case m&fs.ModeSocket != 0:
