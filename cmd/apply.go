@@ -113,7 +113,10 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if err != nil {
 		return err
 	}
-	if w.plan, err = w.build(ctx, shot, build); err != nil {
+	over := g.busy("planning", sc)
+	w.plan, err = w.build(ctx, shot, build)
+	over()
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	w.plan = w.plan.Lacking(shot)
@@ -134,7 +137,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
-	if err := w.showPlan(); err != nil {
+	if err := w.showPlan(ctx); err != nil {
 		return err
 	}
 	if r.dryRun {
@@ -171,6 +174,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	}
 	hard, cancel := context.WithTimeout(g.hard, max(time.Duration(g.timeout), writeWait))
 	defer cancel()
+	over = g.busy("writing and reading back", sc)
 	if r.long == nil {
 		w.write(hard)
 	}
@@ -178,6 +182,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	after, done := g.afterWrite(hard)
 	defer done()
 	w.readBack(after)
+	over()
 	w.plan.Applied = wrote || w.plan.Count().Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
 	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
 		w.plan.Undo = "" // there is nothing to undo
@@ -213,7 +218,9 @@ const settleTime = 500 * time.Millisecond
 // firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
 func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage}
+	over := w.g.busy("looking at", w.scope)
 	shot, err := w.g.look(ctx, w.scope, o)
+	over()
 	if err != nil {
 		return shot, err
 	}
@@ -257,12 +264,17 @@ func (w *writing) people() output.Stream {
 	return w.g.talk()
 }
 
-func (w *writing) showPlan() error {
+func (w *writing) showPlan(ctx context.Context) error {
 	nothing := w.road.check && w.plan.ToDo() == 0 && w.plan.Count().Refuse == 0 // a check with -q speaks when it fails
 	if w.g.quiet && (nothing || !w.asText()) {
 		return nil
 	}
-	return w.view().Write(w.people())
+	_, err := interruptible(ctx, func() (none struct{}, err error) {
+		s := w.people()
+		s.W = stopped{ctx, s.W}
+		return none, w.view().Write(s)
+	})
+	return err
 }
 
 func (w *writing) view() output.PlanView {
@@ -330,7 +342,9 @@ func (w *writing) freshLook(ctx context.Context) error {
 	if w.plan.Has(func(c *offsets.Change) bool { return c.Verdict == offsets.Write && c.Condition == offsets.High }) {
 		o.settle = settleTime
 	}
+	over := w.g.busy("looking once more at", w.scope)
 	fresh, err := w.g.look(ctx, sc, o)
+	over()
 	if err != nil {
 		return err
 	}

@@ -352,41 +352,18 @@ func (g *global) unrecorded(interrupt context.Context, sc *scope, p past) error 
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(slices.Compact(unknown), 3) + ", and there is no record of it", hint: g.typed("describe", "-g", p.group.ID) + " shows the group's topics"}
 }
 
-// pastProgress shows on stderr how far a long reading is: a line that changes on a terminal, else one every ten seconds.
-func (g *global) pastProgress(log kafkaops.PastLog) (shown func(at, bytes int64), stop func()) {
-	if g.quiet {
-		return nil, func() {}
-	}
-	talk := g.talk()
-	line, every := g.progressLine(), barsEvery
-	if talk.Width == 0 || !talk.Gauge {
-		line, every = func(s string) {
-			if s != "" {
-				g.note("%s", s)
-			}
-		}, lineEvery
-	}
+// pastProgress shows on stderr how far a long reading is.
+func (g *global) pastProgress(log kafkaops.PastLog) (shown func(at, bytes int64), over func()) {
 	var place, size atomic.Int64
 	place.Store(log.Earliest)
-	over, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for much := false; ; {
-			select {
-			case <-over:
-				line("")
-				return
-			case <-tick.C:
-			}
-			if !much && size.Load() > muchRead {
-				much = true
-				line("")
-				g.note("%s of partition %d of %s read so far: compaction seems to stand still there (an open transaction, or the broker's cleaner has died)", output.Bytes(size.Load()), log.Partition, wire.OffsetsTopic)
-			}
-			line(fmt.Sprintf("%s of %s %d read (%d%%)", output.Bytes(size.Load()), wire.OffsetsTopic, log.Partition, 100*(place.Load()-log.Earliest)/max(log.End-log.Earliest, 1)))
+	much := false
+	over = g.progress(func() string {
+		if !much && size.Load() > muchRead {
+			much = true
+			g.progressLine()("")
+			g.note("%s of partition %d of %s read so far: compaction seems to stand still there (an open transaction, or the broker's cleaner has died)", output.Bytes(size.Load()), log.Partition, wire.OffsetsTopic)
 		}
-	}()
-	return func(at, bytes int64) { place.Store(at); size.Store(bytes) }, func() { close(over); <-ended }
+		return fmt.Sprintf("%s of %s %d read (%d%%)", output.Bytes(size.Load()), wire.OffsetsTopic, log.Partition, 100*(place.Load()-log.Earliest)/max(log.End-log.Earliest, 1))
+	})
+	return func(at, bytes int64) { place.Store(at); size.Store(bytes) }, over
 }

@@ -372,10 +372,17 @@ func (o *importOptions) fromRows(g *global, sc *scope, doc exchange.Document) fu
 			return offsets.Plan{}, err
 		}
 		plan := offsets.Plan{Command: "import", Origin: shot.Origin, Created: shot.At}
-		for _, side := range sides {
-			plan = plan.Join(offsets.Merge(shot, doc.Given(side), offsets.MergePolicy{
-				Side: side, Cluster: doc.Origin.Cluster, OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", Clamp: o.clamp,
-			}))
+		plan, err = interruptible(g.soft, func() (offsets.Plan, error) {
+			merged := plan
+			for _, side := range sides {
+				merged = merged.Join(offsets.Merge(shot, doc.Given(side), offsets.MergePolicy{
+					Side: side, Cluster: doc.Origin.Cluster, OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", Clamp: o.clamp,
+				}))
+			}
+			return merged, nil
+		})
+		if err != nil {
+			return plan, err
 		}
 		return g.confirmEpochs(ctx, plan)
 	}
@@ -425,7 +432,10 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 		defer f.Close()
 		in = f
 	}
-	doc, err := interruptible(ctx, func() (exchange.Document, error) { return exchange.ReadFrom(in, opts) })
+	text := &counted{Reader: in}
+	over := g.progress(func() string { return text.progress(o.source) })
+	doc, err := interruptible(ctx, func() (exchange.Document, error) { return exchange.ReadFrom(text, opts) })
+	over()
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return doc, err

@@ -98,6 +98,7 @@ func (g *global) look(ctx context.Context, sc *scope, o lookOptions) (offsets.Sn
 }
 
 func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offsets.Snapshot, error) {
+	interrupt := ctx
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(g.timeout))
 	defer cancel()
 	s, err := g.connect(ctx)
@@ -137,11 +138,17 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
-	joined := make([]offsets.Group, len(groups))
-	offsets.Each(len(groups), func(i int) {
-		joined[i] = offsets.Join(groups[i].Group, groups[i].Commits, held[i].Entries, ranges.Topics, sc.selections)
-		groups[i].Commits, held[i].Entries = nil, nil // of many groups they take as much as the rows
+	joined, err := interruptible(interrupt, func() ([]offsets.Group, error) {
+		joined := make([]offsets.Group, len(groups))
+		offsets.Each(len(groups), func(i int) {
+			joined[i] = offsets.Join(groups[i].Group, groups[i].Commits, held[i].Entries, ranges.Topics, sc.selections)
+			groups[i].Commits, held[i].Entries = nil, nil // of many groups they take as much as the rows
+		})
+		return joined, nil
 	})
+	if err != nil {
+		return shot, err
+	}
 	for _, g := range joined {
 		if !sc.listed() || len(sc.selections) == 0 || g.Touched() { // else it has nothing to do with the topics
 			shot.Groups = append(shot.Groups, g)

@@ -10,12 +10,6 @@ import (
 	"gtoffset/output"
 )
 
-// How often progress is shown: on a terminal, and as lines of a log.
-const (
-	barsEvery = 200 * time.Millisecond
-	lineEvery = 10 * time.Second
-)
-
 // watch shows progress on stderr until the function that it returns is called.
 func (r *replay) watch() (stop func()) {
 	talk := r.g.talk()

@@ -129,7 +129,9 @@ func (s *scope) topicNames() []string {
 
 // add takes a partition of a group into a scope that comes from a document. settle ends it.
 func (s *scope) add(group string, k offsets.Key) {
-	s.groups = append(s.groups, group)
+	if n := len(s.groups); n == 0 || s.groups[n-1] != group {
+		s.groups = append(s.groups, group)
+	}
 	s.include(k)
 }
 

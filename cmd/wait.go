@@ -134,12 +134,3 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 	}
 	return p
 }
-
-// progressLine returns a function that shows one line on a terminal, each time in place of the one before; "" takes it away.
-func (g *global) progressLine() func(string) {
-	s := g.talk()
-	if s.Width == 0 || g.quiet {
-		return func(string) {}
-	}
-	return func(line string) { output.Progress(s, line) }
-}

@@ -77,6 +77,15 @@ func Holds(selections []Selection, k Key) bool {
 	})
 }
 
+// byTopic are the selections of each topic, to be looked up where there are many.
+func byTopic(selections []Selection) map[string][]Selection {
+	of := make(map[string][]Selection, len(selections))
+	for _, s := range selections {
+		of[s.Topic] = append(of[s.Topic], s)
+	}
+	return of
+}
+
 // Join puts what both sides and the cluster say into the group's rows: every partition of every topic that has a commit, an
 // entry or an assignment, or that is selected by name, as far as the selections hold it.
 func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, selections []Selection) Group {
@@ -129,12 +138,16 @@ func Join(g Group, commits, entries map[Key]Entry, topics map[string]Topic, sele
 		total += len(topics[name].Ranges) + len(more)
 	}
 	g.Rows = make([]Row, 0, total)
+	selected := byTopic(selections)
 	for _, name := range slices.Sorted(maps.Keys(beyond)) {
+		if len(selections) > 0 && len(selected[name]) == 0 {
+			continue
+		}
 		t := topics[name]
 		missing := t.Range(None) // of all partitions that are not there: one text for a million of them
 		for _, p := range numbers(len(t.Ranges), beyond[name]) {
 			k := Key{name, p}
-			if !Holds(selections, k) {
+			if !Holds(selected[name], k) {
 				continue
 			}
 			g.Rows = g.Rows[:len(g.Rows)+1]
@@ -209,14 +222,14 @@ func (t Trouble) entry() Entry {
 
 // Topics lists, sorted, the topics of which a look at these groups needs the ranges.
 func Topics(commits, entries map[Key]Entry, g Group, selections []Selection) []string {
-	names := map[string]bool{}
+	names, selected := map[string]bool{}, byTopic(selections)
 	last := "" // mostly it is the same again
 	add := func(topic string) {
 		if topic == last {
 			return
 		}
 		last = topic
-		if len(selections) == 0 || slices.ContainsFunc(selections, func(s Selection) bool { return s.Topic == topic }) {
+		if len(selections) == 0 || len(selected[topic]) > 0 {
 			names[topic] = true
 		}
 	}
