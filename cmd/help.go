@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -256,6 +257,8 @@ func takes(least, most int, hint string) cobra.PositionalArgs {
 		switch {
 		case len(args) < least:
 			return usage(c.CommandPath()+" wants an argument: "+strings.TrimPrefix(c.Use, c.Name()+" "), hint)
+		case len(args) > most && args[most] == "help":
+			return usage(c.CommandPath()+" has no command help", c.CommandPath()+" --help")
 		case len(args) > most:
 			if strings.Contains(hint, "%s") {
 				hint = fmt.Sprintf(hint, quote(args[most]))
@@ -268,14 +271,39 @@ func takes(least, most int, hint string) cobra.PositionalArgs {
 
 func unknownCommand(c *cobra.Command, name string) error {
 	hint := "gtoffset --help lists the commands"
-	names := []string{"help"}
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	if near := nearest(name, names); near != "" {
+	if near := cmp.Or(nearest(name, append(commandNames(c), "help")), elsewhere(name)); near != "" {
 		hint = "gtoffset " + near
 	}
 	return usage(fmt.Sprintf("there is no command %q", name), hint)
+}
+
+func commandNames(root *cobra.Command) []string {
+	var names []string
+	for _, sub := range root.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
+}
+
+// elsewhere is the command that does what other tools call so, "" if none is known.
+func elsewhere(name string) string {
+	switch strings.ToLower(name) {
+	case "list", "ls", "groups", "show", "status", "lag", "get":
+		return "describe"
+	case "undo", "restore", "rollback", "apply":
+		return "import"
+	case "seek", "set", "move":
+		return "reset"
+	case "rm", "remove":
+		return "delete"
+	case "dump", "save", "backup":
+		return "export"
+	case "consume", "cat":
+		return "replay"
+	case "log":
+		return "history"
+	}
+	return ""
 }
 
 // wrongFlag is what to do about a flag that does not exist, or a value that it does not take.

@@ -495,3 +495,44 @@ func TestFlagWithoutAMeaning(t *testing.T) {
 	w.run("clamp", "-g", "billing", "--salvage", "--execute").exits(2).says("--salvage needs a store")
 	same(t, "requests", w.b.Count(), 0)
 }
+
+// Only what would write says that nothing was written.
+func TestAnotherCluster(t *testing.T) {
+	t.Parallel()
+	w := low(t)
+	for _, line := range []string{"describe", "history -g billing", "wait -g billing --empty", "export -g billing", "replay -t orders --from earliest"} {
+		w.run(append(strings.Fields(line), "--expect-cluster", "nope")...).exits(4).says("not nope").never("nothing was written")
+	}
+	for _, line := range []string{
+		"clamp -g billing --execute", "delete -g billing -t orders --execute", "reset -g billing -t orders --to-latest --execute",
+		"reset -g billing -t orders --to-commit-at 1h --execute", "reset -g billing -t orders --from-group other --execute",
+	} {
+		w.run(append(strings.Fields(line), "--expect-cluster", "nope")...).exits(4).says("not nope; nothing was written")
+	}
+	same(t, "writes", w.writes(), 0)
+}
+
+// A name that is nearly right, or another tool's, leads to the right one.
+func TestNamesOfCommands(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for line, hint := range map[string]string{
+		"ls": "gtoffset describe", "groups": "gtoffset describe", "undo": "gtoffset import", "restore": "gtoffset import", "seek": "gtoffset reset", "describ": "gtoffset describe",
+		"help exit-code": "gtoffset help exit-codes", "help store": "gtoffset help stores", "help clam": "gtoffset help clamp", "history help": "gtoffset history --help", "import a help": "gtoffset import --help",
+		"frobnicate": "gtoffset --help lists the commands", "help frobnicate": "gtoffset help lists the commands; topics: connection, environment, exit-codes, formats, stores",
+	} {
+		w.run(strings.Fields(line)...).exits(2).says("gtoffset: hint: " + hint + "\n")
+	}
+	w.run("describe", "--group-regex", "a(").exits(2).says("missing closing ): `a(`\n")
+	w.run("describe", "--group-regex", strings.Repeat("(", 1000)+"a"+strings.Repeat(")", 1000)).exits(2).says("nests too deeply")
+	same(t, "requests", w.b.Count(), 0)
+}
+
+// What cannot be seen of a group's name is made to be.
+func TestBlanksAroundAName(t *testing.T) {
+	t.Parallel()
+	w := low(t).commit("billing ", "orders", 600)
+	w.run("describe", "-g", "billing ").exits(0).prints(`"billing "   simple group`)
+	w.run("describe").exits(0).prints(`"billing "`)
+	w.run("reset", "-g", " new", "-t", "orders:0", "--to-latest", "--create", "--dry-run").exits(0).prints(`reset the commits of " new" ·`).says(`write 1 offset of group " new" to the commits`)
+}

@@ -234,7 +234,7 @@ func spelled(choice string) string {
 // outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
 func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
-	bad, refused, unread := 0, 0, 0
+	bad, refused, unread, moved := 0, 0, 0, 0
 	p := &problem{}
 	first := ""
 	for group, c := range w.plan.Each() {
@@ -248,6 +248,7 @@ func (w *writing) outcome(wrote bool) error {
 		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
 			refused++
 		}
+		moved += b2i(c.Moved)
 		if why := causeOfChange(c); why != causeFailed {
 			p.causes = byRank(append(p.causes, why))
 		}
@@ -285,6 +286,9 @@ func (w *writing) outcome(wrote bool) error {
 		}
 		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s %s: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), what, first)
 		p.hint = w.finishing()
+		if moved == bad && w.road.long == nil { // the plan does not fit what another wrote
+			p.hint = w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; the same command plans anew"
+		}
 	}
 	return p
 }

@@ -235,6 +235,7 @@ func (o *resetOptions) resolveCommitAt(zone *time.Location, now time.Time) (err 
 }
 
 func runReset(ctx context.Context, g *global, o *resetOptions) error {
+	g.unwritten = true
 	if o.aim == offsets.AimFile {
 		return o.followFile(ctx, g)
 	}

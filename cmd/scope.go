@@ -41,11 +41,13 @@ func (s *scope) validate() error {
 	slices.Sort(s.groups)
 	s.groups = slices.Compact(s.groups)
 	if s.regex != "" {
-		p, err := regexp.Compile(`\A(?:` + s.regex + `)\z`)
+		_, err := regexp.Compile(s.regex) // by itself, for its message
+		if err == nil {
+			s.pattern, err = regexp.Compile(`\A(?:` + s.regex + `)\z`)
+		}
 		if err != nil {
 			return usage(fmt.Sprintf("--group-regex %q: %v", s.regex, err), "")
 		}
-		s.pattern = p
 	}
 	s.selections = nil
 	for _, t := range s.topics {

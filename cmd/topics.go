@@ -41,7 +41,11 @@ func newHelp(g *global, root *cobra.Command) *cobra.Command {
 			}
 			found, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 || found == root {
-				return usage(fmt.Sprintf("there is no command and no topic %q", strings.Join(args, " ")), "gtoffset help lists the commands; topics: "+strings.Join(names, ", "))
+				hint := "gtoffset help lists the commands; topics: " + strings.Join(names, ", ")
+				if near := nearest(strings.Join(args, " "), append(commandNames(root), names...)); near != "" {
+					hint = "gtoffset help " + near
+				}
+				return usage(fmt.Sprintf("there is no command and no topic %q", strings.Join(args, " ")), hint)
 			}
 			return found.Help()
 		},

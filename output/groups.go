@@ -63,9 +63,7 @@ func (l GroupList) text(s Stream) error {
 		for i, cell := range row {
 			row[i] = Clean(cell)
 		}
-		if g.ID == "" {
-			row[0] = `""`
-		}
+		row[0] = groupName(g.ID)
 		if g.Existence == offsets.Missing {
 			row[2] = "only in the store"
 		}

@@ -126,9 +126,10 @@ func (v PlanView) groups() string {
 	}
 }
 
+// groupName is a group's name, in quotes where one would not see what belongs to it.
 func groupName(id string) string {
-	if id == "" {
-		return `""`
+	if id == "" || strings.TrimSpace(id) != id {
+		return `"` + Clean(id) + `"`
 	}
 	return Clean(id)
 }

@@ -371,7 +371,7 @@ func Verify(p Plan, after Snapshot) Plan {
 		case c.Result == Unverified:
 			c.Result = Failed
 		case c.Result == Written || c.Result == Already:
-			c.Result = Failed
+			c.Result, c.Moved = Failed, true
 			c.Error = fmt.Sprintf("read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
 		}
 		return c
