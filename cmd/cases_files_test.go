@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
@@ -104,6 +105,27 @@ func TestCasesFrd(t *testing.T) {
 		same(t, "file", w.file("billing", "orders"), "0 600\n1 x\n2 700\n")
 		w.run(append(clamp, "--missing", "other")...).exits(0)
 		same(t, "stored", w.stored("billing", "orders"), "0=600 1=650 2=700")
+	})
+	t.Run("FRD-7 without a commit", func(t *testing.T) {
+		t.Parallel()
+		const content = "0 600\n1 x\xff\n2 700\n"
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).put("billing", "orders", content)
+		clamp := []string{"clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--salvage", "--execute"}
+		for _, side := range []string{"--stored", "--committed"} {
+			w.run(append(clamp, side)...).exits(4).never(": first run", "mean -g billing").says("orders 1,3: no commit, and no entry in what could be salvaged", "--missing earliest")
+		}
+		same(t, "file", w.file("billing", "orders"), content)
+		r := w.run(append(clamp, "--missing", "earliest", "-o", "json")...).exits(0).never("first run")
+		same(t, "stored", w.stored("billing", "orders"), "0=600 1=500 2=700 3=500")
+		backup, err := os.ReadFile(*r.plan().Backup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := `"damaged":[{"path":"` + w.path("billing", "orders") + `","content":"0 600\n1 x\ufffd\n2 700\n","content_base64":"` + base64.StdEncoding.EncodeToString([]byte(content)) + `"}]`; !strings.Contains(string(backup), want) {
+			t.Errorf("the backup lacks %s\n%s", want, backup)
+		}
+		w.run("import", *r.plan().Backup, "--execute").exits(0)
+		same(t, "stored", w.stored("billing", "orders"), "0=600 2=700")
 	})
 	for name, put := range map[string]func(path string) error{
 		"another group's file": func(path string) error {

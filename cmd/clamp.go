@@ -48,7 +48,7 @@ would overwrite it: a group with members is refused.`,
 	choose(f, &o.recreated, "recreated", "", "where an offset of a topic that was recreated goes; keep: nowhere", "end", "earliest", "keep")
 	choose(f, &o.missing, "missing", "", "what an entry that only the other side has becomes", "other", "earliest")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "correct entries that were recorded for another cluster")
-	f.BoolVar(&o.salvage, "salvage", false, "read the whole lines of a damaged entry; what is lost counts as no entry")
+	f.BoolVar(&o.salvage, "salvage", false, "read the whole lines of a damaged entry; what is lost counts as no entry, and --missing decides")
 	o.road.flags(c)
 	o.createFlag(c)
 	return c

@@ -117,6 +117,7 @@ func (g *global) near(flag, name string, find func(context.Context) []string) st
 	for i, s := range names {
 		names[i], _, _ = strings.Cut(s, "\t")
 	}
+	names = slices.DeleteFunc(names, func(s string) bool { return s == name }) // known elsewhere, as a group is that only the store has
 	if near := nearest(name, names); near != "" {
 		return "did you mean " + flag + " " + quote(near) + "?"
 	}

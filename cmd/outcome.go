@@ -59,9 +59,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	add := func(text, choice string, why cause, lacks *offsets.Right) {
 		texts, p.causes = append(texts, text), byRank(append(p.causes, why))
 		p.lacks = cmp.Or(p.lacks, lacks)
-		if choice = spelled(choice); choice != "" && !slices.Contains(choices, choice) {
-			choices = append(choices, choice)
-		}
+		choices = decide(choices, choice)
 	}
 	away, final, aside := len(shot.Troubles) == 0, false, ""
 	for _, t := range shot.Troubles {
@@ -110,10 +108,10 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		choices = nil
 	}
 	switch {
-	case len(choices) > 0 && plan.Command == "import" && strings.HasPrefix(choices[0], "--high"): // a clamp's plan leaves it open
-		p.hint = "make the plan anew: gtoffset clamp with " + choices[0]
+	case len(choices) > 0 && plan.Command == "import" && slices.ContainsFunc(choices, ofClamp):
+		p.hint = "make the plan anew: gtoffset clamp with " + allSpelled(choices)
 	case len(choices) > 0:
-		p.hint = "add " + strings.Join(choices, "; ")
+		p.hint = "add " + allSpelled(choices)
 	case plan.Count().Write == 0:
 		p.hint = aside
 	}
@@ -216,6 +214,39 @@ func causeOfChange(c *offsets.Change) cause {
 		return causeRefused
 	}
 	return causeFailed
+}
+
+// decide adds a choice to those that have to be made. Of a flag that is there already it leaves the values that serve both.
+func decide(choices []string, choice string) []string {
+	flag, values, _ := strings.Cut(choice, " ")
+	i := slices.IndexFunc(choices, func(c string) bool { return c == flag || strings.HasPrefix(c, flag+" ") })
+	switch {
+	case choice == "":
+		return choices
+	case i < 0:
+		return append(choices, choice)
+	}
+	_, had, _ := strings.Cut(choices[i], " ")
+	both := slices.DeleteFunc(strings.Split(had, "|"), func(v string) bool { return !slices.Contains(strings.Split(values, "|"), v) })
+	if len(both) > 0 {
+		choices[i] = strings.TrimSpace(flag + " " + strings.Join(both, "|"))
+	}
+	return choices
+}
+
+// ofClamp reports a choice that a plan of clamp leaves open, and import has no flag for.
+func ofClamp(choice string) bool {
+	flag, values, _ := strings.Cut(choice, " ")
+	return flag == "--high" || flag == "--missing" || flag == "--recreated" && values != "keep"
+}
+
+// allSpelled writes choices as they can be typed.
+func allSpelled(choices []string) string {
+	ways := make([]string, len(choices))
+	for i, c := range choices {
+		ways[i] = spelled(c)
+	}
+	return strings.Join(ways, "; ")
 }
 
 // spelled writes "--high end|earliest" as it can be typed: --high end, or --high earliest.

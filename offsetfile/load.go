@@ -101,6 +101,9 @@ func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 func (h *Holding) add(topic, path string, r reading, counts Counts) {
 	t := offsets.StoredTopic{Topic: topic, Path: path, Presence: r.presence, Reason: r.reason, InTheWay: r.inTheWay, Token: r.token, Highest: offsets.None}
 	h.Store.Notes = append(h.Store.Notes, r.notes...)
+	if strings.HasPrefix(r.token, tokenSalvaged) {
+		h.Store.Damaged = append(h.Store.Damaged, offsets.Remains{Path: path, Content: r.damaged})
+	}
 	if r.doc != nil {
 		if len(h.Entries) == 0 {
 			h.Entries = make(map[offsets.Key]offsets.Entry, r.doc.Len())
@@ -135,6 +138,7 @@ type reading struct {
 	whole    bool      // proven complete: headered, and nothing had to be salvaged
 	saved    time.Time
 	token    string
+	damaged  []byte // all that is in a file that was salvaged
 	notes    []string
 }
 
@@ -210,7 +214,7 @@ func (r *reading) take(data []byte, group, topic, path string, counts Counts, sa
 			r.presence, r.reason = offsets.Damaged, fmt.Sprintf("%s: %v", path, damage)
 			return
 		}
-		r.token = tokenSalvaged + r.token
+		r.token, r.damaged = tokenSalvaged+r.token, data
 		r.notes = append(r.notes, fmt.Sprintf("salvaged %s of %s%s; wrong in it: %v", offsets.Plural(doc.Len(), "entry"), path, lost(doc, problems), damage))
 		doc.setHeader(headerGroup, group)
 		doc.setHeader(headerTopic, topic)

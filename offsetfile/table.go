@@ -176,7 +176,9 @@ func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
 		}
 		if salvage && (e.Presence == offsets.Damaged || e.Presence == offsets.Empty) {
 			h.Store.Notes = append(h.Store.Notes, "lost, and counted as no entry: "+c.Reason)
+			h.Store.Damaged = append(h.Store.Damaged, offsets.Remains{Path: fmt.Sprintf("%s, partition %d", t.Path, p), Content: []byte(c.Text)})
 			c.Reason = ""
+			h.Entries[offsets.Key{Topic: t.Topic, Partition: p}] = offsets.Entry{Offset: offsets.None, Epoch: offsets.None, Lost: true}
 		} else {
 			h.Entries[offsets.Key{Topic: t.Topic, Partition: p}] = e
 		}

@@ -24,6 +24,9 @@ func Clamp(s Snapshot, p ClampPolicy) Plan {
 	plan := Plan{Command: "clamp", Origin: s.Origin, Created: s.At}
 	for _, g := range s.Groups {
 		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At)}
+		if g.Store != nil {
+			pg.Damaged = g.Store.Damaged
+		}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
 				pg.Changes = append(pg.Changes, clampRow(s, g, r, side, p))
@@ -120,7 +123,8 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	other := r.Entry(c.Side.Other())
 	place, _ := g.Store.Topic(r.Topic)
 	nowhereYet := other.Presence == Absent
-	above := nowhereYet && place.Presence == Present && (place.Whole || place.Salvaged) && r.Partition > place.Highest // what is salvaged is whole once it is written
+	lost := nowhereYet && (place.Salvaged || r.Stored.Lost)
+	above := nowhereYet && place.Presence == Present && place.Whole && r.Partition > place.Highest
 	switch {
 	case other.Problem() && !p.MissingFirst:
 		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
@@ -128,7 +132,9 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
 	case other.Presence == Present && p.MissingOther:
 		return c.takeOver(r, clampRow(s, g, r, c.Side.Other(), p))
-	case nowhereYet && !above && !p.Named(r.Topic):
+	case lost && !p.MissingFirst:
+		return c.refuse("no commit, and no entry in what could be salvaged, which may have lost it", "--missing earliest")
+	case nowhereYet && !above && !lost && !p.Named(r.Topic):
 		c.Reason = nowhere(g)
 		return c
 	case !r.Range.Known():
@@ -140,6 +146,8 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		why = fmt.Sprintf("no entry, earliest by choice; %s is %d", c.Side.Other(), other.Offset)
 	case !nowhereYet:
 		why = "no entry, earliest by choice; whether the other side has one is unknown"
+	case lost:
+		why = "no commit, no entry in what could be salvaged: earliest by choice"
 	case above:
 		why = "no entry, no commit, " + aboveAll(place.Highest) + ": starts at earliest"
 	case g.Store == nil:

@@ -26,15 +26,16 @@ type PlanGroup struct {
 	Group   string
 	Type    GroupType
 	State   string
-	Notes   []string // what an operator should know, but nothing is refused for
-	Refusal string   // why nothing of this group may be written; "" if it may
-	Choice  string   // flags that would decide otherwise, as an operator types them
-	Live    bool     // may be written while members are in the group
-	Whole   bool     // the group itself is deleted
-	Result  Result   // of deleting it
-	Error   string   // why, for Failed
-	Lacks   *Right   // Failed for want of it
-	Changes []Change // sorted by topic, partition, side
+	Notes   []string  // what an operator should know, but nothing is refused for
+	Refusal string    // why nothing of this group may be written; "" if it may
+	Choice  string    // flags that would decide otherwise, as an operator types them
+	Live    bool      // may be written while members are in the group
+	Whole   bool      // the group itself is deleted
+	Result  Result    // of deleting it
+	Error   string    // why, for Failed
+	Lacks   *Right    // Failed for want of it
+	Damaged []Remains // what the store's changes put something else in the place of, and the old offsets do not tell
+	Changes []Change  // sorted by topic, partition, side
 }
 
 // Value is what a side holds, or is to hold, for a partition.

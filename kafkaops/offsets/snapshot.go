@@ -108,8 +108,15 @@ type Store struct {
 	Holder  string    // who holds the lock just now; "" if nobody
 	Users   []string  // who works with it just now, where the store itself knows: consumers that Kafka does not list
 	Notes   []string  // things ignored on the way, said once
+	Damaged []Remains // what was salvaged, as it was before: a save puts something else in its place
 	Trouble *Trouble  // the store could not be read
 	Topics  []StoredTopic
+}
+
+// Remains is what lies in a damaged place of a store.
+type Remains struct {
+	Path    string
+	Content []byte
 }
 
 // Nothing reports that nothing of the group is in the store, as far as was looked: neither an entry nor a trace of one.

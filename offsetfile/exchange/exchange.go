@@ -137,8 +137,9 @@ type Document struct {
 
 // Group is one group that a document names.
 type Group struct {
-	Name string
-	Type offsets.GroupType
+	Name    string
+	Type    offsets.GroupType
+	Damaged []offsets.Remains // of a backup: what the write put something else in the place of, though it could not be read
 }
 
 // Row is one partition of a document. An Offset of offsets.None is a null.
@@ -189,7 +190,7 @@ func BackupOf(p offsets.Plan) Document {
 			}
 		}
 		if len(d.Rows) > rows {
-			d.Groups = append(d.Groups, Group{g.Group, g.Type})
+			d.Groups = append(d.Groups, Group{g.Group, g.Type, g.Damaged})
 		}
 	}
 	if len(sides) == 1 {

@@ -320,11 +320,26 @@ func (d Document) writeOffsets(w treeWriter) error {
 			d.writeRow(w, &rows[i])
 		}
 		w.close()
+		if len(g.Damaged) > 0 {
+			writeDamaged(w, g.Damaged)
+		}
 		w.close()
 	}
 	w.close()
 	w.close()
 	return w.end()
+}
+
+// writeDamaged keeps what nothing here can read: for a person, who may.
+func writeDamaged(w treeWriter, all []offsets.Remains) {
+	w.open("damaged", true)
+	for _, r := range all {
+		w.open("", false)
+		exactText(w, "path", r.Path)
+		exactText(w, "content", string(r.Content))
+		w.close()
+	}
+	w.close()
 }
 
 func writeOrigin(w treeWriter, o offsets.Origin) {

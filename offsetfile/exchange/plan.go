@@ -39,7 +39,7 @@ func (r *reading) readPlan(t *tree) {
 	sort.Slice(p.Groups, func(i, j int) bool { return p.Groups[i].Group < p.Groups[j].Group })
 	r.doc.ID, r.doc.Command, r.doc.Taken, r.doc.Origin, r.doc.Plan = p.ID, p.Command, p.Created, p.Origin, p
 	for i, g := range p.Groups {
-		r.doc.Groups = append(r.doc.Groups, Group{g.Group, g.Type})
+		r.doc.Groups = append(r.doc.Groups, Group{Name: g.Group, Type: g.Type})
 		if i == 0 && len(g.Changes) > 0 {
 			r.doc.Side = g.Changes[0].Side
 		}

@@ -275,7 +275,7 @@ func (r *reading) finish() (Document, error) {
 		d.Rows[i] = rows[i].Row
 	}
 	for name, kind := range r.groups {
-		d.Groups = append(d.Groups, Group{name, kind})
+		d.Groups = append(d.Groups, Group{Name: name, Type: kind})
 	}
 	sort.Slice(d.Groups, func(i, j int) bool { return d.Groups[i].Name < d.Groups[j].Name })
 	return d, nil

@@ -275,8 +275,12 @@ func (c *contract) isDamaged(t testing.TB, s offsetfile.Store, group string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, ok := h.Entries[offsets.Key{Topic: "t", Partition: 1}]; ok {
-		t.Errorf("salvaged: got %+v, want no entry", e)
+	place, _ := h.Store.Topic("t")
+	if e := h.Entries[offsets.Key{Topic: "t", Partition: 1}]; e.Presence != offsets.Absent || !e.Lost && !place.Salvaged {
+		t.Errorf("salvaged: got %+v, want no entry, and that one was lost", e)
+	}
+	if len(h.Store.Damaged) == 0 {
+		t.Error("salvaged: what is there is not kept, and a save would be its end")
 	}
 }
 
