@@ -287,11 +287,12 @@ func storeBeginnings(typed string) ([]string, cobra.ShellCompDirective) {
 func properties(typed string) []string {
 	var all []string
 	for _, k := range clientconfig.Keys() {
-		all = append(all, told(k.Name+"=", k.Text))
+		if len(k.Values) == 0 || !strings.HasPrefix(typed, k.Name+"=") {
+			all = append(all, told(k.Name+"=", k.Text))
+			continue
+		}
 		for _, value := range k.Values {
-			if strings.HasPrefix(typed, k.Name+"=") {
-				all = append(all, k.Name+"="+value)
-			}
+			all = append(all, k.Name+"="+value)
 		}
 	}
 	return all

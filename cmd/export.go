@@ -37,6 +37,7 @@ func newExport(g *global) *cobra.Command {
 to stdout or to a FILE that does not exist yet. The json document loses nothing: side, group, type, topic, topic id,
 partition, offset or null, leader epoch, metadata, cluster, time. -o kafka-csv is what Kafka's own reset tool reads, -o spark
 a startingOffsets option, -o gtoffset a gtoffset file, or a FOLDER of them. It reads only, and never replaces a file.
+To take a write back there is its own backup, which brings back offsets that are out of range, too.
 
 Dangers: in another cluster the same numbers are other records.`,
 		Example: `  gtoffset export -g billing > billing.json

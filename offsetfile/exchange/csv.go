@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -155,23 +156,26 @@ func (s *csvScanner) skip() {
 func recogniseCSV(text string) (Format, error) {
 	s := newCSVScanner(text)
 	var by [7]int
-	first := 0
+	first, broken := 0, ""
 	for {
 		ok, why := s.scan()
 		if !ok {
 			break
 		}
-		n := len(s.cells)
-		if why != "" || n > 6 {
+		if why != "" {
+			broken = cmp.Or(broken, fmt.Sprintf("line %d: %s", s.line, why))
 			continue
 		}
-		if first == 0 {
-			if first = n; isHeader(s.cells) {
-				if n == len(header) {
-					return CSV, nil
-				}
-				return KafkaCSV, nil
+		n := len(s.cells)
+		first = cmp.Or(first, n)
+		if n > 6 {
+			continue
+		}
+		if by == [7]int{} && isHeader(s.cells) {
+			if n == len(header) {
+				return CSV, nil
 			}
+			return KafkaCSV, nil
 		}
 		by[n]++
 	}
@@ -180,6 +184,8 @@ func recogniseCSV(text string) (Format, error) {
 		return KafkaCSV, nil
 	case by[6] > 0:
 		return "", &UnknownError{fmt.Sprintf("CSV of six columns, but the first line is not %s", strings.Join(header, ","))}
+	case first == 0:
+		return "", &UnknownError{"CSV, but no line of it can be read; " + broken}
 	}
 	return "", &UnknownError{fmt.Sprintf("CSV, but of %d columns: expected are 3 (topic, partition, offset), 4 (group in front) or the 6 of an export", first)}
 }

@@ -86,6 +86,8 @@ func TestOursRefuses(t *testing.T) {
 		{"bad time", swap(`2026-11-29T12:00:00.123Z`, `yesterday`), "not a time in RFC 3339"},
 		{"a group twice", strings.Replace(whole, `"groups":[`, `"groups":[{"group":"billing","partitions":[]},`, 1), `group "billing" is named twice`},
 		{"yaml: a key twice", strings.Replace(write(t, backup(), exchange.YAML), "offset: 120", "offset: 120\n        offset: 121", 1), `line 26, column 9: groups[0].partitions[0]: key "offset" twice, and not the same; first in line 25, column 9`},
+		{"yaml: minutes", strings.Replace(write(t, backup(), exchange.YAML), "offset: 120", "offset: 1:30", 1), `offset "1:30" is not a whole number`},
+		{"yaml: sixteen digits", strings.Replace(write(t, backup(), exchange.YAML), "offset: 120", "offset: 0x10", 1), "offset 0x10 is not a whole number"},
 		{"yaml: a number in another notation", strings.Replace(write(t, backup(), exchange.YAML), "offset: 120", "offset: 0120", 1), "has a leading zero"},
 		{"yaml: an alias", strings.Replace(write(t, backup(), exchange.YAML), "offset: 120", "offset: &a 120", 1), "anchors and aliases are not taken"},
 		{"yaml: syntax", "schema: gtoffset.offsets/1\nkind: [\n", "line"},

@@ -90,6 +90,8 @@ func decode(text string) (string, error) {
 		return "", &EncodingError{"UTF-16 (little-endian)"}
 	case has("\xfe\xff"), nul("0x0x"):
 		return "", &EncodingError{"UTF-16 (big-endian)"}
+	case has("\x00"):
+		return "", &UnknownError{"NUL bytes: the file is damaged, probably by a crash before sync"}
 	case has("\x1f\x8b"):
 		return "", &EncodingError{"compressed by gzip"}
 	case has("PK\x03\x04"):

@@ -242,12 +242,16 @@ func (r *reading) textIn(t *tree, i int, where func() string, name string) strin
 func (t *tree) numberIn(i int) (n int64, why string) {
 	switch nd := t.nodes[i]; {
 	case nd.kind == kindText:
-		return 0, fmt.Sprintf("%s is not a whole number (take the quotes off)", clip(t.string(i)))
+		s := t.string(i)
+		if _, why = whole(s); why != "" {
+			return 0, clip(s) + " is not a whole number"
+		}
+		return 0, clip(s) + " is not a whole number (take the quotes off)"
 	case nd.kind != kindNumber:
 		return 0, fmt.Sprintf("is %s, not a whole number", nd.kind)
 	}
 	s := t.raw(i)
-	if digits := strings.TrimPrefix(s, "-"); len(digits) > 1 && digits[0] == '0' {
+	if digits := strings.TrimPrefix(s, "-"); len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "0123456789") == "" {
 		return 0, clip(s) + " has a leading zero, which some read as octal"
 	}
 	if n, why = whole(s); why != "" {
