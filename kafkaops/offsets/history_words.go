@@ -163,11 +163,14 @@ func (h History) Undo(now func(Key) Range) []*HistoryEvent {
 	return nil
 }
 
-// repaired reports whether a move brought an offset back into range, or is no different from that by now: nothing is left to return to.
+// repaired reports whether a move brought an offset back into range, or is no different from that by now, or what it went back over was
+// read again: nothing is left to return to.
 func (h History) repaired(e *HistoryEvent, now Range) bool {
 	switch {
 	case now.Gone():
 		return true
+	case e.What == WentBack && h.Now[e.Key] >= e.From:
+		return !e.otherTopic(now)
 	case !now.Known(), e.otherTopic(now):
 		return false
 	case e.From > now.End:

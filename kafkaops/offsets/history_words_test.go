@@ -95,6 +95,7 @@ func TestUndo(t *testing.T) {
 		{"not put right if only by chance", new(tape).put(1, committed(0, 5), committed(1, 50)).put(2, committed(1, 90)).put(4, committed(0, 1), committed(1, 50)), "4 [orders]"},
 		{"a run of steps is work, not a move that was put right", new(tape).put(1, committed(0, 0)).put(2, committed(0, 5)).put(3, committed(0, 9)).put(4, committed(0, 0)), "4 [orders]"},
 		{"a repair is no step of the run behind it", new(tape).put(1, committed(0, 9)).put(4, committed(0, 0)).put(5, committed(0, 9)).put(6, committed(0, 70)).put(7, committed(0, 80)), "none"},
+		{"what was read again since", left(worked()).put(4, committed(0, 5)).put(5, classicMembers(3, "a")).put(6, committed(0, 60)).put(7, committed(0, 600)), "none"},
 		{"the last one, whichever way it went", left(worked()).put(4, committed(0, 5)).put(6, committed(0, 900)), "6 [orders:0]"},
 		{"a deletion after it", left(worked()).put(4, committed(0, 5)).put(6, removed(1)), "6 [orders:1]"},
 		{"not what was put right, nor what put it right", left(worked()).put(4, committed(0, 5)).put(6, committed(0, 500)), "none"},
