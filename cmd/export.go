@@ -82,8 +82,8 @@ func (o *exportOptions) validate(g *global) error {
 	if o.target == "-" {
 		o.target = ""
 	}
-	if o.target == "" && g.env.StdoutClosed != nil && g.env.StdoutClosed() {
-		return &problem{code: exitFailed, text: "stdout is closed: the document would be nowhere", hint: "name a FILE, or send stdout to one"}
+	if o.target == "" {
+		return g.nowhere("the document", "name a FILE, or send stdout to one")
 	}
 	return nil
 }

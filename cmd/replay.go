@@ -241,6 +241,9 @@ func (o *replayOptions) validateSink(g *global, given func(string) bool) error {
 			return usage(fmt.Sprintf("--format %q: %v", o.template, err), "")
 		}
 	}
+	if len(o.command) == 0 && o.toTopic == "" && !o.dryRun {
+		return g.nowhere("the records", "send stdout to a file, or to a program")
+	}
 	return nil
 }
 

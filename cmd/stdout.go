@@ -47,6 +47,14 @@ func (o *stdout) told(err error) error {
 	return errors.Join(err, o.failed)
 }
 
+// nowhere refuses to write what somebody wants to have to a stdout that is closed.
+func (g *global) nowhere(what, hint string) error {
+	if g.env.StdoutClosed == nil || !g.env.StdoutClosed() {
+		return nil
+	}
+	return &problem{code: exitFailed, text: "stdout is closed: " + what + " would be nowhere", hint: hint}
+}
+
 // direct is the file behind stdout, for a process that is to have it as its own.
 func direct(w io.Writer) io.Writer {
 	if o, ok := w.(*stdout); ok {

@@ -53,7 +53,7 @@ func TestStdoutFull(t *testing.T) {
 	}
 }
 
-// A document for a stdout that is closed would be nowhere.
+// A document, or records, for a stdout that is closed would be nowhere.
 func TestStdoutClosed(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
@@ -68,6 +68,9 @@ func TestStdoutClosed(t *testing.T) {
 			r.says("error: stdout is closed", "hint: ")
 		}
 	}
+	w.wrap = []string{"sh", "-c", `exec "$0" "$@" >&-`}
+	w.process(0, "", "replay", "-t", "orders:0", "--from", "earliest").exits(1).says("error: stdout is closed", "hint: ")
+	w.process(0, "", "replay", "-t", "orders:0", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0)
 }
 
 // Whoever interrupts at the question is told as much as one who says no.
