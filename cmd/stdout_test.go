@@ -56,7 +56,7 @@ func TestStdoutFull(t *testing.T) {
 // A document, or records, for a stdout that is closed would be nowhere.
 func TestStdoutClosed(t *testing.T) {
 	t.Parallel()
-	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5).topic("empty", [2]int64{7, 7})
 	for _, tc := range []struct {
 		to   string
 		code int
@@ -69,8 +69,8 @@ func TestStdoutClosed(t *testing.T) {
 		}
 	}
 	w.wrap = []string{"sh", "-c", `exec "$0" "$@" >&-`}
-	w.process(0, "", "replay", "-t", "orders:0", "--from", "earliest").exits(1).says("error: stdout is closed", "hint: ")
-	w.process(0, "", "replay", "-t", "orders:0", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0)
+	w.process(0, "", "replay", "-t", "empty", "--from", "earliest").exits(1).says("error: stdout is closed", "hint: ")
+	w.process(0, "", "replay", "-t", "empty", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0)
 }
 
 // Whoever interrupts at the question is told as much as one who says no.
