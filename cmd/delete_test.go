@@ -201,3 +201,70 @@ func TestDeletePartlyOfAnActiveGroup(t *testing.T) {
 	must(t, err)
 	w.run("delete", "-g", "billing", "-g", "live", "--whole-group", "--execute", "--partial").exits(3).says(`left out: group "live" is active: 1 member`).never("is unknown")
 }
+
+// What goes with a group is in the plan and in the backup, or the group stays.
+func TestDeleteOfAGroupThatGetsCommits(t *testing.T) {
+	t.Parallel()
+	ready := func(t *testing.T) *world {
+		w := start(t).topic("orders", [2]int64{0, 90}, [2]int64{0, 90}).topic("other", [2]int64{0, 90})
+		w.commit("billing", "orders", 5)
+		return w
+	}
+	for _, partial := range []string{"", "--partial"} {
+		t.Run("of another topic "+partial, func(t *testing.T) {
+			t.Parallel()
+			w := ready(t)
+			w.person("y\n", func() { w.commit("billing", "other", 33) })
+			w.run(strings.Fields("delete -g billing --whole-group "+partial)...).exits(4).
+				says("whole or not at all", "other 0: committed 33: moved since the plan: was none, is 33", "nothing was written").never("--partial writes")
+			same(t, "committed", w.committed("billing", "orders")+", "+w.committed("billing", "other"), "0=5, 0=33")
+		})
+		t.Run("of another partition "+partial, func(t *testing.T) {
+			t.Parallel()
+			w := ready(t)
+			w.person("y\n", func() { w.commit("billing", "orders", 5, 33) })
+			w.run(strings.Fields("delete -g billing --whole-group "+partial)...).exits(4).says("orders 1: committed 33: moved since the plan: was none, is 33", "nothing was written")
+			same(t, "committed", w.committed("billing", "orders"), "0=5 1=33")
+		})
+	}
+	t.Run("the first one", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t)
+		leave, err := w.b.Join("test", false, "orders")
+		must(t, err)
+		leave()
+		w.person("y\n", func() { w.commit("test", "other", 33) })
+		w.run("delete", "-g", "test", "--whole-group").exits(4).says("was none, is 33", "nothing was written")
+		same(t, "committed", w.committed("test", "other"), "0=33")
+	})
+	t.Run("one of two groups", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t).commit("test", "orders", 5, 6)
+		w.person("y\n", func() { w.commit("test", "orders", 5, 33) })
+		w.run("delete", "-g", "billing", "-g", "test", "--whole-group", "--partial").exits(3).prints("1 of 1 verified").says(`left out: group "test" is deleted whole or not at all`, "was 6, is 33")
+		same(t, "committed", w.committed("billing", "orders")+", "+w.committed("test", "orders"), ", 0=5 1=33")
+	})
+	t.Run("a plan of before", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t)
+		plan := w.document(w.run("delete", "-g", "billing", "--whole-group", "--dry-run", "-o", "json").exits(0).out)
+		w.commit("billing", "other", 33)
+		for _, how := range []string{"--dry-run", "--execute"} {
+			w.run("import", plan, how).exits(4).says("other 0: committed 33: moved since the plan: was none, is 33", "nothing was written")
+		}
+		same(t, "committed", w.committed("billing", "orders")+", "+w.committed("billing", "other"), "0=5, 0=33")
+	})
+	t.Run("loses one", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t).commit("billing", "other", 33)
+		w.person("y\n", func() { w.run("delete", "-g", "billing", "-t", "other", "--execute").exits(0) })
+		w.run("delete", "-g", "billing", "--whole-group").exits(0)
+		same(t, "gone", w.b.Fake.GroupInfo("billing") == nil, true)
+	})
+	t.Run("is gone", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t)
+		w.person("y\n", func() { w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(0) })
+		w.run("delete", "-g", "billing", "--whole-group").exits(0)
+	})
+}

@@ -343,8 +343,11 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 		return nil, err
 	}
 	sides := map[offsets.Side]bool{}
+	whole := slices.ContainsFunc(planned.Groups, func(pg offsets.PlanGroup) bool { return pg.Whole })
 	for group, c := range planned.Each() {
-		sc.add(group, c.Key)
+		if !whole { // what goes with a group may be of any topic
+			sc.add(group, c.Key)
+		}
 		sides[c.Side] = true
 	}
 	if err := o.sameSides("a plan", sides); err != nil {

@@ -2,6 +2,7 @@ package offsets
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -55,7 +56,46 @@ func Delete(s Snapshot, whole bool) Plan {
 			}
 			pg.Changes = append(pg.Changes, c)
 		}
-		plan.Groups = append(plan.Groups, pg)
+		plan.Groups = append(plan.Groups, pg.allOrNothing())
 	}
 	return plan
+}
+
+// deletes reports whether the plan is to delete the group itself.
+func (p Plan) deletes(group string) bool {
+	return slices.ContainsFunc(p.Groups, func(g PlanGroup) bool { return g.Whole && g.Group == group })
+}
+
+// unplanned refuses the commits that a group has now and did not have when it was planned to delete it: no backup has them.
+func (g PlanGroup) unplanned(now Group, cluster string) PlanGroup {
+	g.Changes = slices.Clone(g.Changes)
+	for _, r := range now.Rows {
+		if r.Committed.Presence == Absent {
+			continue
+		}
+		c := begin(r, Committed, cluster).moved("moved since the plan: was none, is "+number(ValueOf(r.Committed).Offset), "")
+		i, known := slices.BinarySearchFunc(g.Changes, r.Key, func(c Change, k Key) int { return c.Key.Compare(k) })
+		switch {
+		case !known:
+			g.Changes = slices.Insert(g.Changes, i, c)
+		case g.Changes[i].Verdict == Keep:
+			g.Changes[i] = c
+		}
+	}
+	return g
+}
+
+// allOrNothing refuses the whole of a group that is to be deleted, if anything of it is refused: what is left out would go with it.
+func (g PlanGroup) allOrNothing() PlanGroup {
+	if !g.Whole || !slices.ContainsFunc(g.Changes, func(c Change) bool { return c.Verdict == Refuse }) {
+		return g
+	}
+	g.Refusal = fmt.Sprintf("group %q is deleted whole or not at all", g.Group)
+	g.Changes = slices.Clone(g.Changes)
+	for i, c := range g.Changes {
+		if c.Verdict == Write {
+			g.Changes[i] = c.refuse(g.Refusal, "")
+		}
+	}
+	return g
 }

@@ -22,7 +22,7 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 			continue
 		}
 		pg.Refusal, pg.Choice = g.closed(pg.Live)
-		if pg.Refusal == "" && g.Existence == Missing && !create && pg.wishes(Committed) {
+		if pg.Refusal == "" && g.Existence == Missing && !create && !pg.Whole && pg.wishes(Committed) {
 			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"
 		}
 		if pg.Refusal != "" {

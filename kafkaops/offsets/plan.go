@@ -267,15 +267,15 @@ func (p Plan) eachOf(f func(group string, c Change) Change) Plan {
 
 // Recheck holds a plan against a fresh look, taken directly before the write. A partition whose value, condition or topic id
 // has changed, or whose target is now out of range, is refused with what moved; one that is at its new value is done; a target
-// that names earliest follows it.
+// that names earliest follows it. A group that is to be deleted is refused if it has a commit of which the plan does not know.
 func Recheck(p Plan, fresh Snapshot) Plan {
-	return p.eachOf(func(group string, c Change) Change {
+	p = p.eachOf(func(group string, c Change) Change {
 		if c.Verdict != Write || c.Result == Already {
 			return c
 		}
-		g, _ := fresh.Group(group)
+		g, seen := fresh.Group(group)
 		row, found := g.Row(c.Key)
-		if !found {
+		if !found && !(seen && p.deletes(group)) { // of a whole group the rows are those that have a commit
 			return c.moved("it is no longer there", "")
 		}
 		now := row.Entry(c.Side)
@@ -316,6 +316,16 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		}
 		return c
 	})
+	for i, pg := range p.Groups {
+		switch g, _ := fresh.Group(pg.Group); {
+		case !pg.Whole || pg.Refusal != "":
+		case g.Existence == Missing:
+			p.Groups[i].Result = Already
+		default:
+			p.Groups[i] = pg.unplanned(g, fresh.Origin.Cluster).allOrNothing()
+		}
+	}
+	return p
 }
 
 // already is a change that was found done: what it was to write was just read.
@@ -449,9 +459,6 @@ func Resume(p Plan, s Snapshot) Plan {
 		p.Groups[i].Refusal, p.Groups[i].Choice, p.Groups[i].Result, p.Groups[i].Error = refused[p.Groups[i].Group], "", "", ""
 		if g, ok := s.Group(p.Groups[i].Group); ok {
 			p.Groups[i].State, p.Groups[i].Type = g.State, g.Type
-			if p.Groups[i].Whole && g.Existence == Missing {
-				p.Groups[i].Result = Already
-			}
 		}
 	}
 	return Recheck(p, s).eachOf(func(group string, c Change) Change {
