@@ -74,7 +74,7 @@ in it, so that the lag of a job that has read everything may stay at 1.`,
 	f.BoolVar(&o.members, "members", false, "show who is in the groups, and what they are assigned")
 	f.BoolVar(&o.state, "state", false, "show what the groups are, and who coordinates them")
 	f.BoolVar(&o.times, "time", false, "show how old the next record is, and how long it will be there")
-	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok")
+	f.BoolVar(&o.problems, "problems", false, "show only partitions that are not ok, or have unprocessed records")
 	choose(f, &o.sort, "sort", string(offsets.ByTopic), "order of partitions and groups: lag has the largest first, state the worst", string(offsets.ByTopic), string(offsets.ByLag), string(offsets.ByState))
 	f.Var(&o.watch, "watch", "look again and again, each `DURATION` (2s if none is given), and show what moves")
 	f.Lookup("watch").NoOptDefVal = "2s"
@@ -180,9 +180,17 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 	if o.onlyChecks(g) && wrong() == nil {
 		return nil
 	}
+	if o.leavesFile(g, wrong) {
+		return wrong()
+	}
 	err = g.write(o.file, func(s output.Stream) error { return o.view(g, shot, checks).Write(s, output.Format(g.format)) })
 	g.noteUnmeasured(checks)
 	return errors.Join(err, wrong())
+}
+
+// leavesFile reports a run that fails, as by a group that is not there: what it would write is no answer, and the file that there is stays.
+func (o *describeOptions) leavesFile(g *global, wrong func() error) bool {
+	return o.file != "" && g.judge(g.soft, wrong()).code() == exitFailed
 }
 
 // onlyChecks reports that nobody wants to read what holds: a check with -q speaks when it fails, as cron mails whatever is said. What
@@ -214,7 +222,8 @@ func (o *describeOptions) view(g *global, shot offsets.Snapshot, checks []offset
 		limits := o.limits.limits()
 		view.Show = func(grp offsets.Group, r offsets.Row) bool {
 			j := offsets.JudgeRow(&r, shot.Origin.Cluster, grp.Store != nil)
-			return !j.Healthy() || limits.Over(&j, shot.At)
+			n, _ := j.Unprocessed()
+			return !j.Healthy() || n > 0 || limits.Over(&j, shot.At)
 		}
 	}
 	return view
@@ -264,6 +273,10 @@ func describeGroups(interrupt context.Context, g *global, o *describeOptions) er
 	for _, f := range found {
 		shot.Groups = append(shot.Groups, f.Group)
 	}
+	wrong := sync.OnceValue(func() error { return g.troubles(shot, &o.scope) })
+	if o.leavesFile(g, wrong) {
+		return wrong()
+	}
 	if err := g.write(o.file, func(s output.Stream) error {
 		if o.members {
 			return output.GroupMembers{Snapshot: shot}.Write(s, output.Format(g.format))
@@ -272,5 +285,5 @@ func describeGroups(interrupt context.Context, g *global, o *describeOptions) er
 	}); err != nil {
 		return err
 	}
-	return g.troubles(shot, &o.scope)
+	return wrong()
 }

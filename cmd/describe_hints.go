@@ -6,6 +6,9 @@ import (
 
 // hint is the next step for a group, "" for none.
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
+	if grp.Nothing() {
+		return "if it is the right store: " + g.typed("describe", "-s", g.store) + " lists the groups, with those that it has"
+	}
 	ones, read, fine := 0, true, true
 	for i := range grp.Rows {
 		j := offsets.JudgeRow(&grp.Rows[i], shot.Origin.Cluster, grp.Store != nil)

@@ -67,8 +67,7 @@ func causeOfTrouble(t *offsets.Trouble) cause {
 func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	var errs []error
 	for _, grp := range shot.Groups {
-		nobody := grp.ID == "" && grp.Existence != offsets.Exists && !slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Committed.Presence != offsets.Absent })
-		if grp.Trouble != nil || grp.Existence != offsets.Missing && !nobody || grp.Store != nil && (stored(grp) || grp.Store.Trouble != nil) {
+		if !grp.Nowhere() {
 			continue
 		}
 		p := g.noGroup(grp.ID)
@@ -126,11 +125,6 @@ func (g *global) near(flag, name string, find func(context.Context) []string) st
 
 // nearWait is how long it may take to find a better hint.
 const nearWait = 2 * time.Second
-
-// stored reports whether the store has a place for the group.
-func stored(grp offsets.Group) bool {
-	return slices.ContainsFunc(grp.Store.Topics, func(t offsets.StoredTopic) bool { return t.Presence != offsets.Absent })
-}
 
 func missingBrokers(missing []offsets.Trouble, some bool) error {
 	if len(missing) == 0 {
@@ -286,27 +280,54 @@ func causeOfRow(r *offsets.Row) cause {
 // checksError names each check that is not met. hint gives the next step for a group, "" for none.
 func checksError(checks []offsets.Check, hint func(group string) string) error {
 	var errs []error
-	for _, c := range checks {
+	for i := range checks {
+		c := &checks[i]
 		if !c.Failed {
 			continue
 		}
-		at := fmt.Sprintf("group %q %s", c.Worst.Group, c.Worst.Key)
-		text := fmt.Sprintf("check --%s %s is not met by %s; the worst is %s with %s", c.Name, measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), at, measure(c.Worst.Value, c.Unit))
-		if c.Name == "ok" {
-			text = fmt.Sprintf("check: %s not ok, such as %s: %s", offsets.Plural(c.Count, "partition"), at, c.Worst.Words)
+		worst := fmt.Sprintf("group %q", c.Worst.Group)
+		if !c.Worst.Whole() {
+			worst += " " + c.Worst.String()
 		}
-		errs = append(errs, &problem{code: exitNotMet, text: text, hint: hint(c.Worst.Group), details: failing(&c)})
+		text := fmt.Sprintf("check --%s %s is not met by %s; the worst is %s", c.Name, measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), worst)
+		switch {
+		case c.Name == "ok":
+			text = fmt.Sprintf("check: %s not ok, such as %s: %s", notOK(c.Fails), worst, c.Worst.Words)
+		case c.Worst.Lost:
+			text += ": " + c.Worst.Words + ", so that no lag counts"
+		default:
+			text += " with " + measure(c.Worst.Value, c.Unit)
+		}
+		errs = append(errs, &problem{code: exitNotMet, text: text, hint: hint(c.Worst.Group), details: failing(c)})
 	}
 	return errors.Join(errs...)
+}
+
+// notOK counts partitions, and groups that have none.
+func notOK(fails []offsets.Measure) string {
+	groups := 0
+	for i := range fails {
+		if fails[i].Whole() {
+			groups++
+		}
+	}
+	var say []string
+	if n := len(fails) - groups; n > 0 {
+		say = append(say, offsets.Plural(n, "partition"))
+	}
+	if groups > 0 {
+		say = append(say, offsets.Plural(groups, "group"))
+	}
+	return strings.Join(say, " and ")
 }
 
 // failing lists the partitions that fail a check, each with what is wrong or its number.
 func failing(c *offsets.Check) []output.ErrorDetail {
 	details := make([]output.ErrorDetail, 0, len(c.Fails))
 	for _, f := range c.Fails {
-		reason := f.Words
-		if reason == "" {
-			reason = fmt.Sprintf("--%s %s: %s", c.Name, measure(c.Limit, c.Unit), measure(f.Value, c.Unit))
+		reason := cmp.Or(f.Words, measure(f.Value, c.Unit))
+		if c.Name != "ok" {
+			reason = fmt.Sprintf("--%s %s: %s", c.Name, measure(c.Limit, c.Unit), reason)
 		}
 		details = append(details, output.ErrorDetail{Group: f.Group, Topic: f.Topic, Partition: f.Partition, Reason: reason})
 	}

@@ -161,7 +161,7 @@ func (d Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend
 // fine reports a group of which a line is enough where only problems are asked for.
 func (d Describe) fine(g offsets.Group, shown []offsets.Row) bool {
 	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 && !g.Locked() &&
-		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0)
+		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0 && len(g.Rows) > 0)
 }
 
 // line is all that is said of a group that is fine.
@@ -169,6 +169,8 @@ func (d Describe) line(p *printer, s Stream, g offsets.Group) {
 	text := about(g)
 	if len(g.Rows) > 0 {
 		text += " · " + tally(g, g.Total(d.Snapshot.Origin.Cluster))
+	} else if none := d.noPartitions(g); none != "" {
+		text += " · " + none
 	}
 	d.first(p, s, g, text)
 	if len(d.Snapshot.Groups) == 1 {

@@ -342,9 +342,13 @@ func jsonCheck(e *encoder, c offsets.Check) {
 	} else {
 		e.object("worst")
 		e.string("group", c.Worst.Group)
-		e.string("topic", c.Worst.Topic)
-		e.int("partition", int64(c.Worst.Partition))
-		e.int("value", c.Worst.Value)
+		e.text("topic", c.Worst.Topic)
+		e.number("partition", int64(c.Worst.Partition))
+		if c.Worst.Lost {
+			e.null("value")
+		} else {
+			e.int("value", c.Worst.Value)
+		}
 		e.close('}')
 	}
 	e.close('}')

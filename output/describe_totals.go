@@ -10,12 +10,8 @@ import (
 // totals is the line below the table.
 func (d Describe) totals(p *printer, g offsets.Group) {
 	if len(g.Rows) == 0 {
-		switch {
-		case g.Trouble != nil, g.Existence == offsets.Missing:
-		case g.Type == offsets.Share:
-			p.printf("\nno partitions: the brokers keep no state of this share group%s\n", d.ofTopics())
-		default:
-			p.printf("\nno partitions: %s\n", d.nothing())
+		if none := d.noPartitions(g); none != "" {
+			p.printf("\n%s\n", none)
 		}
 		return
 	}
@@ -27,9 +23,15 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 	}
 }
 
-// nothing says that a group has no partitions to be shown.
-func (d Describe) nothing() string {
-	return "nothing committed" + d.ofTopics() + ", nothing assigned"
+// noPartitions says that a group has none to be shown, and why; "" where that is not known.
+func (d Describe) noPartitions(g offsets.Group) string {
+	switch {
+	case g.Trouble != nil, g.Existence == offsets.Missing:
+		return ""
+	case g.Type == offsets.Share:
+		return "no partitions: the brokers keep no state of this share group" + d.ofTopics()
+	}
+	return "no partitions: nothing committed" + d.ofTopics() + ", nothing assigned"
 }
 
 // ofTopics names the topics that were asked for.

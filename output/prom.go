@@ -98,7 +98,7 @@ func (d Describe) prom(w io.Writer) error {
 		[2]string{"look_timestamp_seconds", "When this was measured."},
 		[2]string{"brokers_missing", "Brokers that could not list their groups, so that groups may be missing here."},
 		[2]string{"group_info", "Type and state of a group. Always 1."},
-		[2]string{"group_readable", "Whether the group's side in Kafka could be read."},
+		[2]string{"group_readable", "Whether the group is known, and its side in Kafka could be read."},
 		[2]string{"group_members", "Members of a group."},
 		[2]string{"group_commits_kept_seconds", "How long commits of this group are kept once it has no members."},
 		[2]string{"store_readable", "Whether the store of a group could be read."},
@@ -126,7 +126,7 @@ func (d Describe) prom(w io.Writer) error {
 
 func (d Describe) promGroup(m *metrics, g offsets.Group) {
 	m.add("group_info", 1, "group", g.ID, "type", string(typeOf(g)), "state", g.State)
-	m.bool("group_readable", g.Trouble == nil, "group", g.ID)
+	m.bool("group_readable", g.Trouble == nil && !g.Nowhere(), "group", g.ID)
 	if count(g) != "-" {
 		m.number("group_members", int64(len(g.Members)), "group", g.ID)
 	}
@@ -165,7 +165,7 @@ func (d Describe) promRow(m *metrics, g offsets.Group, j *offsets.Judged) {
 			m.number("offset", e.Offset, of...)
 			m.bool("stale_epoch", state.Stale, of...)
 		}
-		m.number("lag", state.Lag, of...)
+		m.number("lag", state.CountedLag(), of...)
 		m.number("expired", state.Expired, of...)
 		m.number("ahead", state.Ahead, of...)
 	}

@@ -34,7 +34,7 @@ type Check struct {
 	Limit      int64 // None for "ok"
 	Failed     bool
 	Worst      *Measure  // where it failed most, or came nearest to it; nil if nothing could be measured
-	Count      int       // how many partitions fail
+	Count      int       // how many partitions fail, and groups that have none
 	Fails      []Measure // those
 	Unmeasured int       // how many could not be measured, which fails none by itself
 	Reasons    []Reason  // why they could not be, in the order in which they were met
@@ -46,20 +46,26 @@ type Reason struct {
 	Count int
 }
 
-// Measure is a number at a partition. Words say what is wrong where it is no number.
+// Measure is a number at a partition. Words say what is wrong where it is no number. Of a group without partitions Topic is "" and
+// Partition None.
 type Measure struct {
 	Group string
 	Key
 	Value int64
 	Words string
+	Lost  bool // the offset is none from which a number would count, which fails any limit; Value is None
 }
 
-// measured is what a condition finds at a row: a number, or nothing and why. none says that there is nothing to measure.
+// Whole reports that it is about a group as a whole, which has no partitions.
+func (m *Measure) Whole() bool { return m.Topic == "" }
+
+// measured is what a condition finds at a row: a number, or nothing and why. none says that there is nothing to measure, lost that no
+// number would do.
 type measured struct {
-	value int64
-	words string
-	none  bool
-	why   string
+	value      int64
+	words      string
+	none, lost bool
+	why        string
 }
 
 // condition is a check with what it looks at.
@@ -69,11 +75,19 @@ type condition struct {
 	measure func(*Judged) measured
 }
 
-func (c *condition) fails(n int64) bool {
-	if c.least {
-		return n < c.Limit
+func (c *condition) fails(m measured) bool {
+	if c.least && !m.lost {
+		return m.value < c.Limit
 	}
-	return n > max(c.Limit, 0)
+	return m.lost || m.value > max(c.Limit, 0)
+}
+
+// worse reports that one is worse than the other.
+func (c *condition) worse(a, b *Measure) bool {
+	if a.Lost || b.Lost {
+		return a.Lost && !b.Lost
+	}
+	return a.Value != b.Value && (a.Value > b.Value) != c.least
 }
 
 // conditions lists those that are set, at the given time.
@@ -89,8 +103,11 @@ func (l Limits) conditions(now time.Time) []condition {
 	}
 	if l.MaxLag != None {
 		all = append(all, condition{Check: Check{Name: "max-lag", Unit: Offsets, Limit: l.MaxLag}, measure: func(j *Judged) measured {
-			if j.Committed.Lag == None {
+			switch {
+			case j.Committed.Lag == None:
 				return measured{why: j.whyNot(Committed)}
+			case j.Committed.lost():
+				return measured{value: None, lost: true, words: j.wordsOf(Committed)}
 			}
 			return measured{value: j.Committed.Lag}
 		}})
@@ -124,7 +141,7 @@ func (l Limits) conditions(now time.Time) []condition {
 func (l Limits) Over(j *Judged, now time.Time) bool {
 	l.Healthy = false
 	for _, c := range l.conditions(now) {
-		if m := c.measure(j); !m.none && m.why == "" && c.fails(m.value) {
+		if m := c.measure(j); !m.none && m.why == "" && c.fails(m) {
 			return true
 		}
 	}
@@ -153,29 +170,37 @@ func (c *condition) unmeasured(why string) {
 }
 
 func (c *condition) run(s Snapshot) Check {
-	for _, g := range s.Groups {
-		if g.Trouble != nil && len(g.Rows) == 0 {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		switch {
+		case g.Trouble != nil && len(g.Rows) == 0:
 			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
+		case c.Name == "ok" && g.Nothing():
+			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: fmt.Sprintf("no offset is in the store (looked at %s), and none is committed", g.Store.Path)})
 		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
-			m := c.measure(&j)
-			switch {
+			switch m := c.measure(&j); {
 			case m.none:
-				continue
 			case m.why != "":
 				c.unmeasured(m.why)
-				continue
-			}
-			if c.fails(m.value) {
-				c.Failed = true
-				c.Count++
-				c.Fails = append(c.Fails, Measure{Group: g.ID, Key: j.Row.Key, Value: m.value, Words: m.words})
-			}
-			if c.Worst == nil || m.value != c.Worst.Value && (m.value > c.Worst.Value) != c.least {
-				c.Worst = &Measure{Group: g.ID, Key: j.Row.Key, Value: m.value, Words: m.words}
+			default:
+				c.take(g.ID, j.Row.Key, m)
 			}
 		}
 	}
 	return c.Check
+}
+
+// take counts what was measured at a partition, or of a group that has none.
+func (c *condition) take(group string, at Key, m measured) {
+	found := Measure{Group: group, Key: at, Value: m.value, Words: m.words, Lost: m.lost}
+	if c.fails(m) {
+		c.Failed = true
+		c.Count++
+		c.Fails = append(c.Fails, found)
+	}
+	if c.Worst == nil || c.worse(&found, c.Worst) {
+		c.Worst = &found
+	}
 }

@@ -121,8 +121,12 @@ type Remains struct {
 
 // Nothing reports that nothing of the group is in the store, as far as was looked: neither an entry nor a trace of one.
 func (s *Store) Nothing() bool {
-	return s.Trouble == nil && s.Saved.IsZero() && s.Holder == "" && len(s.Users) == 0 && len(s.Notes) == 0 &&
-		!slices.ContainsFunc(s.Topics, func(t StoredTopic) bool { return t.Presence != Absent })
+	return s.Trouble == nil && s.Saved.IsZero() && s.Holder == "" && len(s.Users) == 0 && len(s.Notes) == 0 && !s.holds()
+}
+
+// holds reports that the store has a place for any topic of the group, whatever is in it.
+func (s *Store) holds() bool {
+	return slices.ContainsFunc(s.Topics, func(t StoredTopic) bool { return t.Presence != Absent })
 }
 
 // StoredTopic is the place of one topic in the store.
@@ -178,6 +182,17 @@ func (g Group) Row(k Key) (Row, bool) {
 		return Row{Key: k}, false
 	}
 	return g.Rows[i], true
+}
+
+// Nowhere reports that neither the cluster nor the named store knows the group. Of a group that could not be looked for nobody can tell.
+func (g Group) Nowhere() bool {
+	nameless := g.ID == "" && g.Existence != Exists && !slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Committed.Presence != Absent })
+	return g.Trouble == nil && (g.Existence == Missing || nameless) && (g.Store == nil || g.Store.Trouble == nil && !g.Store.holds())
+}
+
+// Nothing reports a group that is there, of which neither the named store nor Kafka has an offset: it has no partition that could be not ok.
+func (g Group) Nothing() bool {
+	return len(g.Rows) == 0 && g.Trouble == nil && g.Store != nil && g.Store.Trouble == nil && !g.Nowhere()
 }
 
 // Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts, and so do

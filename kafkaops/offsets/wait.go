@@ -56,6 +56,14 @@ func (s *State) lost() bool {
 	return s.Condition == High || s.Condition == Gone || s.Identity == Recreated || s.Foreign || s.Stale
 }
 
+// CountedLag is Lag; None where the offset is none of this log's, or none that a consumer would go on from, so that it does not count.
+func (s *State) CountedLag() int64 {
+	if s.lost() {
+		return None
+	}
+	return s.Lag
+}
+
 // Unseen says, in words, what the conditions do not tell although they hold.
 func (c Conditions) Unseen(s Snapshot) []string {
 	var notes []string
@@ -75,7 +83,7 @@ func (j *Judged) lagOpen(most int64) string {
 	case state.Condition == NoEntry && r.Range.Known() && r.Range.Readable() == 0: // nothing to commit yet
 	case state.Lag == None:
 		return j.whyNot(Committed)
-	case state.Condition == High, state.Identity == Recreated, state.Stale:
+	case state.lost():
 		return j.wordsOf(Committed)
 	case state.Lag > most:
 		return "lag " + Thousands(state.Lag)

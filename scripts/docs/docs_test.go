@@ -281,7 +281,9 @@ func TestMetrics(t *testing.T) {
 // TestAlertRules lets Prometheus' own tool look at the rules.
 func TestAlertRules(t *testing.T) {
 	tool := needs.Program(t, "promtool")
-	if said, err := exec.CommandContext(t.Context(), tool, "check", "rules", filepath.Join(root, "docs", "alerts.yml")).CombinedOutput(); err != nil {
-		t.Errorf("promtool: %v\n%s", err, said)
+	for _, args := range [][]string{{"check", "rules", filepath.Join(root, "docs", "alerts.yml")}, {"test", "rules", filepath.Join("testdata", "alerts_test.yml")}} {
+		if said, err := exec.CommandContext(t.Context(), tool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", args[0], err, said)
+		}
 	}
 }

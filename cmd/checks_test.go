@@ -1,0 +1,91 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A number that only seems to say so meets no limit, and is no sample: wait, check and metric are of one mind.
+func TestLagThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{0, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 990, 1001, 1000)
+	w.run("describe", "-g", "billing", "-t", "orders:1", "--max-lag", "0").exits(10).
+		says(`check --max-lag 0 is not met by 1 partition; the worst is group "billing" orders 1: committed high: 1 ahead, so that no lag counts`).
+		prints("orders", "1001")
+	w.run("wait", "-g", "billing", "-t", "orders:1", "--lag", "0", "--for", "1ms").exits(10).says("committed high: 1 ahead")
+	r := w.run("describe", "-g", "billing", "--max-lag", "5", "-o", "json").exits(10)
+	r.says(`"reason":"--max-lag 5: 10"`, `"reason":"--max-lag 5: committed high: 1 ahead"`).prints(`"count":2`, `"worst":{"group":"billing","topic":"orders","partition":1,"value":null}`)
+	w.run("describe", "-g", "billing", "-t", "orders:0,2", "--max-lag", "10").exits(0)
+	w.run("describe", "-g", "billing", "-t", "orders:1", "--max-lag", "10", "--problems").exits(10).prints("1001")
+	prom := w.run("describe", "-g", "billing", "-o", "prom").exits(0)
+	prom.prints(`gtoffset_lag{group="billing",topic="orders",partition="0",side="committed"} 10`, `gtoffset_lag{group="billing",topic="orders",partition="2",side="committed"} 0`,
+		`gtoffset_ahead{group="billing",topic="orders",partition="1",side="committed"} 1`)
+	prom.never(`gtoffset_lag{group="billing",topic="orders",partition="1"`)
+}
+
+// The stored side likewise: a place in a topic that was made anew has no lag, also where its number fits.
+func TestStoredLagThatDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 900).saveAs("billing", "orders", "AAAAAAAAAAAAAAAAAAAAAQ", "", 900)
+	w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom").exits(0).
+		prints(`gtoffset_lag{group="billing",topic="orders",partition="0",side="committed"} 100`, `gtoffset_partition_ok{group="billing",topic="orders",partition="0"} 0`).
+		never(`side="stored"} 100`)
+}
+
+// Where there is no offset anywhere a check of a named store is not met, although not one partition is out of order.
+func TestCheckOfNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 900)
+	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
+	for _, args := range [][]string{{}, {"--problems"}} {
+		w.run(append([]string{"describe", "-g", "billing", "--check"}, args...)...).exits(0).prints("no partitions: nothing committed, nothing assigned")
+		w.run(append([]string{"describe", "-g", "billing", "-s", w.store, "--check"}, args...)...).exits(10).
+			prints("no partitions: nothing committed, nothing assigned", "nothing of this group is there", "hint: if it is the right store: gtoffset describe -s "+w.store).
+			says(`check: 1 group not ok, such as group "billing": no offset is in the store (looked at ` + filepath.Join(w.store, "billing") + ")")
+	}
+	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).
+		says(`{"group":"billing","topic":null,"partition":null,"reason":"no offset is in the store`).
+		prints(`"failed":true,"count":1,"unmeasured":0,"worst":{"group":"billing","topic":null,"partition":null,"value":1}`)
+	w.run("describe", "-g", "nobody", "-s", w.store, "--check").exits(1).says("is not known to the cluster")
+	w.commit("shipping", "orders", 1001)
+	w.run("describe", "--all-groups", "-s", w.store, "--check").exits(10).says("check: 1 partition and 1 group not ok")
+	w.save("shipping", "orders", 900)
+	w.run("describe", "--all-groups", "-s", w.store, "--check").exits(10).says("check: 1 partition not ok").never("1 group not ok")
+}
+
+// What is committed ahead of the store is a problem to be shown, though no fault by itself.
+func TestProblemsShowUnprocessed(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{0, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 900, 800, 700).save("billing", "orders", 100, 800, 701)
+	r := w.run("describe", "-g", "billing", "-s", w.store, "--problems", "--check").exits(0).prints("800 unprocessed", "2 more are not shown", "hint: to lose nothing that is still there: gtoffset reset")
+	same(t, "line", r.line("orders", 0), "orders 0 0 100 900 1000 100 900 800 unprocessed")
+	w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders:1,2", "--problems").exits(0).prints("2 partitions, 2 ok").never("EARLIEST")
+}
+
+// A run that fails leaves the file; of several groups the one that is not there is 0, and the others are measured.
+func TestOutputFileOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 900)
+	path := filepath.Join(t.TempDir(), "f")
+	must(t, os.WriteFile(path, []byte("old\n"), 0o644))
+	content := func() string {
+		b, err := os.ReadFile(path)
+		must(t, err)
+		return string(b)
+	}
+	for _, args := range [][]string{
+		{"-g", "nobody", "-o", "prom"}, {"-g", "nobody", "-o", "json"}, {"-g", "billing", "-t", "order", "-o", "prom"}, {"-g", "nobody", "--members"}, {"-g", "nobody", "--state", "-o", "json"},
+	} {
+		w.run(append([]string{"describe", "--output-file", path}, args...)...).exits(1).says("error")
+		same(t, strings.Join(args, " "), content(), "old\n")
+	}
+	w.run("describe", "-g", "nobody", "-o", "prom").exits(1).prints(`gtoffset_group_readable{group="nobody"} 0`)
+	w.run("describe", "-g", "billing", "-g", "nobody", "-o", "prom", "--output-file", path).exits(3)
+	for _, line := range []string{`gtoffset_group_readable{group="billing"} 1`, `gtoffset_group_readable{group="nobody"} 0`} {
+		if !strings.Contains(content(), line) {
+			t.Errorf("the file lacks %s:\n%s", line, content())
+		}
+	}
+}
