@@ -146,7 +146,7 @@ func TestCasesCon(t *testing.T) {
 			}
 			return true
 		})
-		r := w.run("describe", "-g", "billing").exits(0).never("never committed")
+		r := w.run("describe", "-g", "billing").exits(0).never("no commit")
 		same(t, "p1", r.line("orders", 1), "orders 1 0 10 900 890 ok")
 		asked.Store(0)
 		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("1 of 1 verified")
@@ -156,7 +156,7 @@ func TestCasesCon(t *testing.T) {
 			g.ErrorCode, g.Topics = kerr.CoordinatorLoadInProgress.Code, nil
 			return true
 		})
-		w.run("describe", "-g", "billing", "-t", "orders").exits(5).says(`group "billing" could not be read`, "COORDINATOR_LOAD_IN_PROGRESS").never("never committed")
+		w.run("describe", "-g", "billing", "-t", "orders").exits(5).says(`group "billing" could not be read`, "COORDINATOR_LOAD_IN_PROGRESS").never("no commit")
 		w.run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(5).says("nothing was written")
 		same(t, "stored", w.stored("billing", "orders"), "0=100")
 	})
@@ -297,7 +297,7 @@ func TestCasesCon(t *testing.T) {
 			}
 			return true
 		})
-		w.run("describe", "-g", "billing", "--timeout", "2s").exits(5).says("COORDINATOR_NOT_AVAILABLE", "offsets.topic.replication.factor").never("never committed")
+		w.run("describe", "-g", "billing", "--timeout", "2s").exits(5).says("COORDINATOR_NOT_AVAILABLE", "offsets.topic.replication.factor").never("no commit")
 		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "--timeout", "2s").exits(5).says("nothing was written")
 	})
 }

@@ -248,7 +248,7 @@ func TestCasesFrd(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).topic("other", [2]int64{500, 900}).save("billing", "orders", 100).put("billing", "other", "")
 		r := w.run("describe", "-g", "billing", "-s", w.store).exits(3)
-		same(t, "orders", r.line("orders", 0), "orders 0 500 100 - 900 - 400 stored low: 400 expired; no committed offset (expired or never committed)")
+		same(t, "orders", r.line("orders", 0), "orders 0 500 100 - 900 - 400 stored low: 400 expired; no committed offset (expired, removed or never committed)")
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(4)
 		same(t, "stored", w.stored("billing", "orders"), "0=100")
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute", "--partial").exits(3)

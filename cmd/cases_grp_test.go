@@ -68,7 +68,7 @@ func TestCasesGrp(t *testing.T) {
 			})
 			must(t, err)
 			kind := map[bool]string{false: "classic", true: "consumer"}[modern]
-			w.run("describe", "-g", "g1").prints(kind+" group, Stable, 2 members", "never committed").exits(0)
+			w.run("describe", "-g", "g1").prints(kind+" group, Stable, 2 members", "no commit").exits(0)
 			w.b.Reset()
 			for _, side := range []string{"--stored", "--committed"} {
 				for _, way := range []string{"--execute", "--dry-run"} {

@@ -11,7 +11,7 @@ func TestCasesNone(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 3083}, [2]int64{0, 7}, [2]int64{0, 4388}).commit("billing", "orders", none, 0, 4388)
 		r := w.run("describe", "-g", "billing").exits(0).prints("without 1 partition that has no offset")
-		same(t, "p0", r.line("orders", 0), "orders 0 0 - 3083 - never committed")
+		same(t, "p0", r.line("orders", 0), "orders 0 0 - 3083 - no commit")
 		same(t, "committed 0 is a normal offset", r.line("orders", 1), "orders 1 0 0 7 7 ok")
 		same(t, "p2", r.line("orders", 2), "orders 2 0 4388 4388 0 ok")
 		d := w.run("describe", "-g", "billing", "-o", "json").exits(0).describe()
@@ -26,8 +26,8 @@ func TestCasesNone(t *testing.T) {
 	t.Run("NONE-3", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{2000, 2719}).topic("other", [2]int64{0, 1}).commit("billing", "other", 1).save("billing", "orders", 2719)
-		r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(0).prints("no committed offset (expired or never committed)")
-		same(t, "line", r.line("orders", 0), "orders 0 2000 2719 - 2719 - 0 no committed offset (expired or never committed)")
+		r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(0).prints("no committed offset (expired, removed or never committed)")
+		same(t, "line", r.line("orders", 0), "orders 0 2000 2719 - 2719 - 0 no committed offset (expired, removed or never committed)")
 		clamp := []string{"clamp", "-g", "billing", "-s", w.store, "-t", "orders", "--committed", "--execute"}
 		w.run(clamp...).exits(4).says("stored is 2719", "a lost entry, not a first run", "--missing other")
 		same(t, "writes", w.writes(), 0)
@@ -68,8 +68,8 @@ func TestCasesNone(t *testing.T) {
 			_, err := w.b.Join("billing", modern, "orders")
 			must(t, err)
 			r := w.run("describe", "-g", "billing").exits(0).prints("1 member", "lag unknown")
-			same(t, "p0", r.line("orders", 0), "orders 0 3 - 8 - never committed")
-			same(t, "p1", r.line("orders", 1), "orders 1 0 - 5 - never committed")
+			same(t, "p0", r.line("orders", 0), "orders 0 3 - 8 - no commit")
+			same(t, "p1", r.line("orders", 1), "orders 1 0 - 5 - no commit")
 		}
 	})
 	t.Run("NONE-8", func(t *testing.T) {

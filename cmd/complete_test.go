@@ -46,7 +46,7 @@ func TestCompletions(t *testing.T) {
 		{"describe -g billing -t p", "payments\t1 partition", noBlank}, // not of the group
 		{"describe -t ", "orders\t3 partitions|payments\t1 partition", noBlank},
 		{"replay -g billing -t ", "orders\t3 partitions, 1 not ok", noBlank},
-		{"describe -g billing -t orders:", "orders:0\tcommitted low: 400 expired|orders:1\tok|orders:2\tnever committed", asTheyAre},
+		{"describe -g billing -t orders:", "orders:0\tcommitted low: 400 expired|orders:1\tok|orders:2\tno commit", asTheyAre},
 		{"describe -t orders:", "orders:0|orders:1|orders:2", asTheyAre},
 		{"describe -t orders:0,", "orders:0,1|orders:0,2", asTheyAre},
 		{"describe -t nowhere:", "", asTheyAre},

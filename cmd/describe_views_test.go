@@ -141,7 +141,7 @@ func TestTime(t *testing.T) {
 	same(t, "configurations", w.b.Count(kmsg.DescribeConfigs.Int16()), 2)
 	same(t, "a record that is due", r.line("short", 0), "short 0 0 1 2 1 20m 39m59s ok")
 	same(t, "nothing left to read", r.line("short", 1), "short 1 0 2 2 0 0s - ok")
-	same(t, "never committed", r.line("short", 2), "short 2 0 - 0 - - - never committed")
+	same(t, "never committed", r.line("short", 2), "short 2 0 - 0 - - - no commit")
 	same(t, "kept for ever", r.line("kept", 0), "kept 0 0 0 1 1 2d never ok")
 	same(t, "bounded in bytes", r.line("capped", 0), "capped 0 0 0 1 1 1h - ok")
 	w.run("describe", "-g", "billing", "--time", "-o", "wide").exits(0).prints("NEXT-TIME", "2031-11-29T11:40:00.000Z", "2031-11-29T12:40:00.000Z", "nothing left to read", "there is no offset", "by retention.ms alone in ")

@@ -59,8 +59,7 @@ func tally(g offsets.Group, t offsets.Totals) string {
 		what string
 	}{
 		{t.WithUnprocessed, "with unprocessed records"},
-		{t.NeverCommitted, neverWord(g)},
-		{t.CommitExpired, "without a committed offset"},
+		{t.WithoutCommit, withoutCommit(g)},
 		{t.CommitBehind, "committed behind stored"},
 	} {
 		switch {
@@ -81,12 +80,12 @@ func tally(g offsets.Group, t offsets.Totals) string {
 	return text + ", " + joinAnd(say)
 }
 
-// neverWord is what of a partition is said whose group has not been there.
-func neverWord(g offsets.Group) string {
+// withoutCommit is what of a partition is said for which the group has none: whether it ever had one nobody knows.
+func withoutCommit(g offsets.Group) string {
 	if g.Type == offsets.Share {
 		return "with nothing read yet"
 	}
-	return "never committed"
+	return "without a commit"
 }
 
 // lags words the sums, with the end that they run to and what they leave out.

@@ -177,9 +177,9 @@ func nowhere(g Group) string {
 	case g.Type == Share:
 		return "a share group commits no offset"
 	case g.Store == nil:
-		return "never committed" + nameIt
+		return "no commit" + nameIt
 	}
-	return "no entry in the store, never committed" + nameIt
+	return "no entry in the store, no commit" + nameIt
 }
 
 func (s *Store) path() string {

@@ -300,7 +300,7 @@ type Totals struct {
 	Low, High, Gone, Unreadable, Recreated, Stale int // partitions with such an entry on either side
 
 	// Of the healthy ones, those of which there is more to say.
-	WithUnprocessed, NeverCommitted, CommitExpired, CommitBehind int
+	WithUnprocessed, WithoutCommit, CommitBehind int
 }
 
 // Total sums up the group's rows.
@@ -321,10 +321,8 @@ func (g Group) Total(cluster string) Totals {
 		if j.Healthy() {
 			t.Healthy++
 			switch {
-			case c.Condition == NoEntry && g.Store != nil && r.Stored.Presence == Present:
-				t.CommitExpired++
 			case c.Condition == NoEntry:
-				t.NeverCommitted++
+				t.WithoutCommit++
 			case unprocessed > 0 && g.Store != nil:
 				t.WithUnprocessed++
 			case unprocessed < 0 && g.Store != nil:

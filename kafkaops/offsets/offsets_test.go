@@ -190,7 +190,7 @@ func TestWords(t *testing.T) {
 		"stored low: 380 expired; 400 unprocessed",
 		"500 unprocessed",
 		"stored high: 100 ahead; committed high: 100 ahead",
-		"no entry in the store; never committed",
+		"no entry in the store; no commit",
 		"ok",
 	}
 	for i, r := range screen().Groups[0].Rows {
@@ -199,7 +199,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	none3 := offsets.Row{Range: known(2000, 2719), Stored: offsets.At(2719)}
-	if got := none3.Words("c", true); !strings.Contains(got, "no committed offset (expired or never committed)") {
+	if got := none3.Words("c", true); !strings.Contains(got, "no committed offset (expired, removed or never committed)") {
 		t.Errorf("NONE-3: got %q", got)
 	}
 }

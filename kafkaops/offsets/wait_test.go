@@ -27,7 +27,7 @@ func TestOpen(t *testing.T) {
 		{"at the end", 500, 900, offsets.Entry{}, present(900), lag, ""},
 		{"one below the end", 500, 900, offsets.Entry{}, present(899), lag, `group "g" t 0: lag 1`},
 		{"one above the end", 500, 900, offsets.Entry{}, present(901), lag, `group "g" t 0: committed high: 1 ahead`},
-		{"never committed", 500, 900, offsets.Entry{}, offsets.Entry{}, lag, `group "g" t 0: never committed`},
+		{"no commit", 500, 900, offsets.Entry{}, offsets.Entry{}, lag, `group "g" t 0: no commit`},
 		{"nothing to commit", 900, 900, offsets.Entry{}, offsets.Entry{}, lag, ""},
 		{"stale epoch", 500, 900, offsets.Entry{}, stale, lag, `group "g" t 0: committed stale: a consumer jumps back to 700, where leader epoch 3 ended`},
 		{"caught up", 500, 900, present(800), present(800), caughtUp, ""},
@@ -107,7 +107,7 @@ func TestUnmeasuredReasons(t *testing.T) {
 		row(2, offsets.Range{State: offsets.TopicGone}, offsets.At(3)), row(3, known(0, 9), offsets.Entry{}),
 	}}
 	checks := offsets.RunChecks(offsets.Snapshot{Groups: []offsets.Group{g}}, offsets.Limits{MaxLag: 9, MaxUnprocessed: offsets.None})
-	got, want := checks[0].Reasons, []offsets.Reason{{Why: "never committed", Count: 2}, {Why: "gone: the topic does not exist", Count: 1}}
+	got, want := checks[0].Reasons, []offsets.Reason{{Why: "no commit", Count: 2}, {Why: "gone: the topic does not exist", Count: 1}}
 	if len(checks) != 1 || checks[0].Unmeasured != 3 || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v", checks)
 	}

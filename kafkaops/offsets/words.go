@@ -107,9 +107,9 @@ func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 	case side == Stored:
 		s.say("no entry in the store")
 	case j.Row.Stored.Presence == Present:
-		s.say("no committed offset (expired or never committed)")
+		s.say("no committed offset (expired, removed or never committed)")
 	default:
-		s.say("never committed")
+		s.say("no commit")
 	}
 }
 

@@ -50,7 +50,7 @@ func TestDemo(t *testing.T) {
 	for _, want := range []string{
 		"stored low: 380 expired; 400 unprocessed",
 		"stored high: 100 ahead",
-		"no entry in the store; never committed",
+		"no entry in the store; no commit",
 		"stored before the topic was recreated",
 		"A restart from the commits   loses 1,830 (380 expired; 1,450 committed, never processed)",
 		"dry run: nothing was written; --execute would write 3 offsets",
