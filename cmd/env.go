@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -69,9 +70,10 @@ func size() (columns, lines int) {
 	return columns, lines
 }
 
-// mayAsk reports whether there is a person to ask: stdin and stderr are terminals and CI is unset.
+// mayAsk reports whether there is a person to ask: stdin and stderr are terminals, and CI is unset or switched off.
 func (e Env) mayAsk() bool {
-	return e.StdinTerminal && e.StderrWidth > 0 && e.Getenv("CI") == ""
+	ci := strings.ToLower(e.Getenv("CI"))
+	return e.StdinTerminal && e.StderrWidth > 0 && (ci == "" || ci == "0" || ci == "false")
 }
 
 // stateDir is where backups go by default.

@@ -61,6 +61,17 @@ func contradicted(flags *pflag.FlagSet, args []string) error {
 	})
 }
 
+// isGiven reports whether a flag was given. One that only switches something on, and says =false, was not.
+func isGiven(f *pflag.FlagSet, name string) bool {
+	return f.Changed(name) && !switchedOff(f, name)
+}
+
+// switchedOff reports whether a flag that takes no value says =false.
+func switchedOff(f *pflag.FlagSet, name string) bool {
+	v := f.Lookup(name).Value
+	return f.Changed(name) && v.Type() == "bool" && v.String() == "false"
+}
+
 // number is a count or an offset on the command line. It is decimal, with zeroes in front or without, as in the names of Kafka's segment
 // files: what Go reads as octal would be another offset.
 type number[N int | int64] struct{ n *N }

@@ -114,7 +114,7 @@ nothing takes back.`,
 
 func (o *replayOptions) validate(g *global, c *cobra.Command, args []string) error {
 	o.road.command = "replay"
-	given := c.Flags().Changed
+	given := func(flag string) bool { return isGiven(c.Flags(), flag) }
 	switch dash := c.ArgsLenAtDash(); {
 	case dash > 0, dash < 0 && len(args) > 0:
 		return usage(fmt.Sprintf("replay takes no argument, but for a command after --: %q", args[0]), "gtoffset replay ... -- "+quote(args[0]))

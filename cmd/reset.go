@@ -79,7 +79,7 @@ func (o *resetOptions) takeAim(f *pflag.FlagSet) error {
 	for _, t := range o.targets() {
 		value, _ := pflag.UnquoteUsage(f.Lookup(t.flag))
 		all = append(all, strings.TrimSpace("--"+t.flag+" "+value))
-		if f.Changed(t.flag) {
+		if isGiven(f, t.flag) {
 			given, o.aim = append(given, "--"+t.flag), t.aim
 		}
 	}
@@ -184,6 +184,9 @@ func (o *resetOptions) validateAim(g *global) error {
 		}
 		if o.aim == offsets.AimStored && o.stored || o.aim == offsets.AimCommitted && o.committed {
 			return usage("--to-"+string(o.aim)+" would copy a side onto itself", "leave out --"+string(o.aim))
+		}
+		if o.aim != offsets.AimSafe && switchedOff(o.set, string(offsets.Side(o.aim).Other())) {
+			return usage("--to-"+string(o.aim)+" writes the other side, which is switched off", "leave out =false")
 		}
 		o.committed = o.committed || o.aim == offsets.AimStored
 		o.stored = o.stored || o.aim == offsets.AimCommitted

@@ -103,6 +103,13 @@ func TestResetUsage(t *testing.T) {
 	}{
 		{reset, []string{"no target is named", "--to-earliest", "--from-group"}},
 		{append(reset, "--to-earliest", "--to-latest"), []string{"--to-earliest and --to-latest exclude each other"}},
+		{append(reset, "--to-latest=false"), []string{"no target is named"}},
+		{append(reset, "--to-earliest=false", "--to-safe=0", "--to-current=false", "--to-stored=F", "--to-committed=false"), []string{"no target is named"}},
+		{append(reset, "--to-latest", "--committed=false"), []string{"--committed=false, and no other side is named", "add --stored or --committed"}},
+		{append(reset, "-s", w.store, "--to-latest", "--stored=false"), []string{"--stored=false, and no other side is named"}},
+		{append(reset, "-s", w.store, "--to-latest", "--stored=false", "--committed=false"), []string{"--committed=false, and no other side is named"}},
+		{append(reset, "-s", w.store, "--to-stored", "--committed=false"), []string{"--to-stored writes the other side, which is switched off"}},
+		{append(reset, "-s", w.store, "--to-committed", "--stored=false"), []string{"--to-committed writes the other side, which is switched off"}},
 		{append(reset, "--to-offset", "0", "--shift-by", "0"), []string{"--shift-by and --to-offset exclude each other"}},
 		{append(reset, "--to-datetime", "2026-11-29", "--by-duration", "1h"), []string{"exclude each other"}},
 		{append(reset, "--to-offset", "-1"), []string{"--to-offset -1 is negative", "--to-latest"}},
@@ -132,6 +139,18 @@ func TestResetUsage(t *testing.T) {
 }
 
 // A target out of range is refused for all, unless --clamp brings it in.
+// What is switched off is as if it was not given: another target, another side is taken.
+func TestResetSwitchedOff(t *testing.T) {
+	t.Parallel()
+	w := two(t)
+	reset := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--execute"}
+	stored := w.stored("billing", "orders")
+	w.run(append(reset, "--to-latest=false", "--to-earliest", "--committed", "--stored=false")...).exits(0).prints("2 of 2 verified")
+	same(t, "offsets", w.committed("billing", "orders")+", "+w.stored("billing", "orders"), "0=500 1=500, "+stored)
+	w.run(append(reset, "--to-latest", "--to-earliest=false", "--committed=false", "--stored")...).exits(0).prints("2 of 2 verified")
+	same(t, "offsets", w.committed("billing", "orders")+", "+w.stored("billing", "orders"), "0=500 1=500, 0=900 1=900")
+}
+
 func TestResetOutOfRange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

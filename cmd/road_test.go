@@ -169,9 +169,11 @@ func TestConsent(t *testing.T) {
 	})
 	t.Run("nobody can be asked", func(t *testing.T) {
 		w := low(t).person("y\n", func() { t.Error("stdin was read") })
-		w.vars["CI"] = "true"
 		w.b.Reset()
-		w.run(clamp(w)...).exits(2).says("--execute", "--dry-run", "nothing was written")
+		for _, ci := range []string{"true", "1", "yes"} {
+			w.vars["CI"] = ci
+			w.run(clamp(w)...).exits(2).says("--execute", "--dry-run", "nothing was written")
+		}
 		delete(w.vars, "CI")
 		w.tty = false
 		w.run(clamp(w)...).exits(2)
@@ -179,6 +181,13 @@ func TestConsent(t *testing.T) {
 		w.untouched()
 		w.vars["CI"] = "true"
 		w.run(append(clamp(w), "--execute")...).exits(0)
+	})
+	t.Run("CI is switched off", func(t *testing.T) {
+		for _, ci := range []string{"", "0", "false", "False"} {
+			w := low(t).person("n\n", nil)
+			w.vars["CI"] = ci
+			w.run(clamp(w)...).exits(1).says("[y/N]", "not confirmed")
+		}
 	})
 	t.Run("nothing to do is not asked", func(t *testing.T) {
 		w := low(t).person("n\n", func() { t.Error("asked") })

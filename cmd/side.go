@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -10,14 +11,22 @@ import (
 type sideFlags struct {
 	stored, committed bool
 	both              string // what is said of giving both; "" if that makes no sense
+	set               *pflag.FlagSet
 }
 
 func (s *sideFlags) flags(c *cobra.Command) {
+	s.set = c.Flags()
 	c.Flags().BoolVar(&s.stored, "stored", false, "the offsets in the store")
 	c.Flags().BoolVar(&s.committed, "committed", false, "the commits in Kafka")
 }
 
+// validate checks that there is a store to be written, and that no side is left to be found out that was switched off.
 func (s *sideFlags) validate(g *global) error {
+	for _, side := range []string{"committed", "stored"} {
+		if !s.stored && !s.committed && switchedOff(s.set, side) {
+			return usage("--"+side+"=false, and no other side is named", "add --stored or --committed")
+		}
+	}
 	if s.stored && g.store == "" {
 		return needStore("--stored", "")
 	}
