@@ -148,22 +148,23 @@ func missingBrokers(missing []offsets.Trouble, some bool) error {
 // unnamedTopics refuses topics and partitions that were named but that neither the cluster nor either side knows.
 func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	var unknown []string
-	missing := ""
+	missing, named, seen := "", map[string]bool{}, topicsSeen(shot)
+	for _, topic := range sc.topicNames() {
+		named[topic] = true
+	}
+	for _, u := range shot.Unseen {
+		seen[u.Topic] = true
+	}
 	for _, grp := range shot.Groups {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
-			if r.Range.Gone() && sc.named(r.Topic) && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
+			if r.Range.Gone() && named[r.Topic] && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
 				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
 			}
 		}
 	}
 	for _, topic := range sc.topicNames() {
-		if slices.ContainsFunc(shot.Unseen, func(u offsets.Unseen) bool { return u.Topic == topic }) {
-			continue
-		}
-		if !slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
-			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == topic })
-		}) && len(shot.Groups) > 0 {
+		if !seen[topic] && len(shot.Groups) > 0 {
 			unknown, missing = append(unknown, fmt.Sprintf("topic %q does not exist", topic)), topic
 		}
 	}
@@ -179,18 +180,24 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: cmp.Or(hint, g.typed("describe", "-g", shot.Groups[0].ID)+" shows its topics")}
 }
 
+// topicsSeen are the topics that have rows.
+func topicsSeen(shot offsets.Snapshot) map[string]bool {
+	seen := map[string]bool{}
+	for _, grp := range shot.Groups {
+		last := "" // mostly it is the same again
+		for i := range grp.Rows {
+			if topic := grp.Rows[i].Topic; topic != last {
+				seen[topic], last = true, topic
+			}
+		}
+	}
+	return seen
+}
+
 // unseen names the topics of which nothing could be read. A partition of them that was named, or has an offset, is a row.
 func unseen(shot offsets.Snapshot) []offsets.Unseen {
-	var all []offsets.Unseen
-	for _, u := range shot.Unseen {
-		if slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool {
-			return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return r.Topic == u.Topic })
-		}) {
-			continue
-		}
-		all = append(all, u)
-	}
-	return all
+	seen := topicsSeen(shot)
+	return slices.DeleteFunc(slices.Clone(shot.Unseen), func(u offsets.Unseen) bool { return seen[u.Topic] })
 }
 
 func notSeen(u offsets.Unseen) string {

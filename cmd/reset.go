@@ -280,7 +280,7 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 
 // followFile writes what a file says of the groups and topics that are meant: an import that is held to them.
 func (o *resetOptions) followFile(ctx context.Context, g *global) error {
-	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, clamp: o.clamp}
+	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, topics: o.topicNames(), clamp: o.clamp}
 	from.document = true
 	if len(o.scope.groups) == 1 {
 		from.groups = o.scope.groups
@@ -298,11 +298,17 @@ func (o *resetOptions) followFile(ctx context.Context, g *global) error {
 			return &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of group %q there; nothing was written", o.fromFile, name)}
 		}
 	}
+	for _, w := range doc.Warnings {
+		g.note("%s: %s", o.fromFile, w)
+	}
 	g.note("%s is %s", o.fromFile, doc.Format.Words())
+	if err := from.sidesOf(g, doc); err != nil {
+		return err
+	}
 	sc := &scope{}
 	build := from.fromRows(g, sc, doc)
 	sc.settle()
-	return g.apply(ctx, sc, o.road, build)
+	return g.apply(ctx, sc, from.road, build)
 }
 
 // followGroup makes sure that the other group is there; --all-topics are then its topics.
