@@ -141,6 +141,10 @@ func (g *global) live(c *cobra.Command, find func(*session, context.Context) []s
 	}
 	g.timeout = timeout(completeWait)
 	s, err := g.connect(ctx)
+	if err != nil && g.session == nil && g.store != "" { // a store that cannot be opened has nothing to offer; the cluster has
+		g.store = ""
+		s, err = g.connect(ctx)
+	}
 	if err != nil {
 		return nil
 	}
@@ -191,7 +195,13 @@ func (g *global) topicsOrPartitions(c *cobra.Command, typed string) ([]string, c
 	topic, _, ofPartitions := strings.Cut(typed, ":")
 	find := func(s *session, ctx context.Context) []string {
 		if len(sc.groups) > 0 {
-			if shot, err := g.look(ctx, sc, lookOptions{}); err == nil {
+			shot, err := g.look(ctx, sc, lookOptions{})
+			if err != nil && s.store != nil { // likewise one that cannot be read
+				_ = s.store.Close()
+				s.store = nil
+				shot, err = g.look(ctx, sc, lookOptions{})
+			}
+			if err == nil {
 				if all := rowsToChoose(shot, topic, ofPartitions); len(fitting(all, topic)) > 0 {
 					return all
 				}

@@ -94,7 +94,7 @@ func TestCompletions(t *testing.T) {
 	same(t, "a flag", strings.Join(all, "|"), "--max-lag\texit 10 when the lag of a partition is above N")
 }
 
-// A shell has no place for errors: whatever is wrong leaves nothing to choose from, soon, and nothing is said.
+// A shell has no place for errors: whatever is wrong with the way to the cluster leaves nothing to choose from, soon, and nothing is said.
 func TestCompletionIsSilent(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 3)
@@ -114,7 +114,6 @@ func TestCompletionIsSilent(t *testing.T) {
 		nothing("a wrong setting", command, "-X", "security.protocol=TLS", flag, "")
 		nothing("a wrong flag", command, "--nonsense", flag, "")
 	}
-	nothing("a wrong store", "describe", "-s", "nonsense://x", "-g", "")
 	w.b.Freeze(0)
 	nothing("silence", "describe", "-g", "")
 	nothing("silence", "describe", "-g", "billing", "-t", "orders:")
@@ -186,4 +185,24 @@ func TestCompletionOfBackups(t *testing.T) {
 	same(t, "a file here", len(all), 0)
 	all, _ = w.offered("import", newest[0], "")
 	same(t, "a second", len(all), 0)
+}
+
+// A store that is no store silences only itself.
+func TestCompletionsWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 700)
+	file := w.document("no folder")
+	for _, store := range []string{"/nosuch", file, "nonsense://x"} {
+		w.vars["GTOFFSET_STORE"] = store
+		for line, want := range map[string]string{
+			"history -g b":                   "billing\tsimple group, Empty",
+			"describe -g b":                  "billing\tsimple group, Empty",
+			"describe -g billing -t o":       "orders\t1 partition",
+			"describe -g billing -t orders:": "orders:0\tok",
+			"replay -t o":                    "orders\t1 partition",
+		} {
+			all, _ := w.offered(strings.Split(line, " ")...)
+			same(t, store+": "+line, strings.Join(all, "|"), want)
+		}
+	}
 }
