@@ -219,6 +219,31 @@ func TestTableAligned(t *testing.T) {
 	}
 }
 
+// A name without measure moves its own row, and no other.
+func TestGridHugeCell(t *testing.T) {
+	huge := strings.Repeat("n", 30_000)
+	for _, rows := range []int{2, 100} {
+		g := Grid{Columns: []Column{{Name: "GROUP"}, {Name: "N", Right: true}, {Name: "STATE"}}, toned: 2}
+		for i := range rows {
+			g.Rows = append(g.Rows, []string{[]string{huge, "billing"}[min(i, 1)], strconv.Itoa(i), "ok"})
+			g.tones = append(g.tones, toneRed)
+		}
+		var b bytes.Buffer
+		if err := g.draw(Stream{W: &b, Color: true}); err != nil {
+			t.Fatal(err)
+		}
+		first, rest, _ := strings.Cut(b.String(), huge)
+		wide := len(strconv.Itoa(rows - 1))
+		pad := strings.Repeat(" ", wide-1)
+		if !strings.HasPrefix(rest, "  "+pad+"0  \x1b") || !strings.HasPrefix(first, "GROUP    "+pad+"N  STATE\n") {
+			t.Errorf("%q, then %.40q", first, rest)
+		}
+		if line := "\nbilling  " + pad + "1  \x1b"; !strings.Contains(rest, line) {
+			t.Errorf("%.80q lacks %q", rest, line)
+		}
+	}
+}
+
 func TestGridCleansWithoutTouching(t *testing.T) {
 	rows := [][]string{{"a\x1b[2J", "x"}, {"b", "y"}}
 	var b bytes.Buffer

@@ -22,6 +22,9 @@ const smallTable = 20
 // gutter is what separates two columns.
 const gutter = 2
 
+// widest is how wide a cell may be for others to be aligned with it: as the longest name of a topic. A wider one moves its own row only.
+const widest = 249
+
 // Column is a heading of a Grid.
 type Column struct {
 	Name  string
@@ -87,11 +90,11 @@ func (g Grid) draw(s Stream) error {
 }
 
 // agreed tells whether tablewriter measures every cell as we do. It adds up runes, and so takes an emoji of several for wider
-// than it is.
+// than it is, and it aligns all with the widest cell.
 func (g Grid) agreed() bool {
 	for _, row := range g.Rows {
 		for _, cell := range row {
-			if !plainASCII(cell) && twwidth.WidthWithOptions(cell, twwidth.Options{}) != width(cell) {
+			if len(cell) > widest || !plainASCII(cell) && twwidth.WidthWithOptions(cell, twwidth.Options{}) != width(cell) {
 				return false
 			}
 		}
@@ -163,10 +166,10 @@ func (g Grid) color(line string, row int, widths []int, paint *paints) string {
 	}
 	at := 0
 	for i, c := range g.Rows[row][:g.toned] {
-		at += len(c) + widths[i] - width(c) + g.Columns[i].after()
+		at += len(c) + max(widths[i]-width(c), 0) + g.Columns[i].after()
 	}
 	if g.Columns[g.toned].Right {
-		at += widths[g.toned] - width(g.Rows[row][g.toned])
+		at += max(widths[g.toned]-width(g.Rows[row][g.toned]), 0)
 	}
 	return line[:at] + paint.paint(g.tones[row], cell) + line[at+len(cell):]
 }
@@ -183,7 +186,7 @@ func (c Column) after() int {
 	return gutter
 }
 
-// widths measures the columns.
+// widths measures the columns; a cell that is too wide to be aligned with counts in none.
 func (g Grid) widths() []int {
 	w := make([]int, len(g.Columns))
 	for i, c := range g.Columns {
@@ -192,7 +195,9 @@ func (g Grid) widths() []int {
 	for _, row := range g.Rows {
 		for i, cell := range row {
 			if n := len(cell); n > w[i] { // no rune is wider than its bytes are many
-				w[i] = max(w[i], width(cell))
+				if n = width(cell); n <= widest {
+					w[i] = max(w[i], n)
+				}
 			}
 		}
 	}
@@ -233,7 +238,7 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 				out = append(out, cell...)
 			}
 			if i < last {
-				out = appendBlanks(out, free+g.Columns[i].after())
+				out = appendBlanks(out, max(free, 0)+g.Columns[i].after())
 			}
 		}
 		out = append(out, '\n')
@@ -306,9 +311,12 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 			g.Columns[g.toned].Name = "" // not even an ok has room
 		}
 	}
-	left := room()
+	left, text := room(), w[g.toned]
+	for _, row := range g.Rows {
+		text = max(text, width(row[g.toned]))
+	}
 	switch {
-	case left >= w[g.toned]:
+	case left >= text:
 		return
 	case shorten && left >= cmp.Or(g.least, leastText):
 		for _, row := range g.Rows {
