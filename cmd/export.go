@@ -225,6 +225,7 @@ func noFolder(what, folder string, err error) error {
 // exportFolder writes one gtoffset file for each group and topic below a folder, which is made if only it is missing.
 func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Document) error {
 	err := os.Mkdir(path, 0o755)
+	made := err == nil
 	fi, _ := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -265,6 +266,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			}
 		}
 	}
+	written := 0
 	for _, grp := range doc.Groups {
 		var names []string
 		for topic := range byGroup[grp.Name] {
@@ -274,8 +276,16 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			continue
 		}
 		slices.Sort(names)
-		if err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, Now: g.env.Now()}); err != nil {
-			return err
+		n, err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, Now: g.env.Now()})
+		written += n
+		if err != nil {
+			p := explain(ctx, err)
+			p.text = fmt.Sprintf("%s; %s is incomplete: %d of %s written", strings.TrimSuffix(p.text, nothingWritten), path, written, offsets.Plural(countFiles(byGroup), "gtoffset file"))
+			p.hint = "name a new folder"
+			if made {
+				p.hint = outOfTheWay(path) + "; or " + p.hint
+			}
+			return &p
 		}
 	}
 	g.note("%s in %s", offsets.Plural(countFiles(byGroup), "gtoffset file"), filepath.Clean(path))
@@ -290,20 +300,21 @@ func countFiles(byGroup map[string]map[string]map[int32]offsets.Value) int {
 	return n
 }
 
-// createAll writes the files of one group under their locks.
-func createAll(ctx context.Context, files *offsetfile.Files, group string, topics []string, values map[string]map[int32]offsets.Value, facts offsetfile.Facts) (err error) {
+// createAll writes the files of one group under their locks, and says how many there are then.
+func createAll(ctx context.Context, files *offsetfile.Files, group string, topics []string, values map[string]map[int32]offsets.Value, facts offsetfile.Facts) (n int, err error) {
 	held, err := files.Lock(ctx, group, topics)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, held.Unlock()) }()
 	for _, topic := range topics {
 		if err := held.Create(ctx, topic, values[topic], facts); err != nil {
 			if errors.Is(err, fs.ErrExist) {
-				return exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()), anotherFolder)
+				return n, exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()), anotherFolder)
 			}
-			return err
+			return n, err
 		}
+		n++
 	}
-	return nil
+	return n, nil
 }

@@ -387,3 +387,13 @@ func TestExportedStoreClaimsNothing(t *testing.T) {
 		same(t, fmt.Sprint("identity of ", p), d.row(t, "orders", int32(p)).Stored.Identity, want)
 	}
 }
+
+// A folder that could not be finished is told of as such.
+func TestExportFolderIncomplete(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).commit("a", "orders", 1).commit("b", "orders", 2)
+	folder := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(folder, "b", "orders", "gtoffset.lock"), 0o755)) // the second cannot be locked
+	w.run("export", "--all-groups", "-o", "gtoffset", folder).exits(1).never("nothing was written").
+		says("; "+folder+" is incomplete: 1 of 2 gtoffset files written", "hint: name a new folder\n")
+}
