@@ -60,7 +60,7 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	}
 	if grp.Store != nil {
 		for _, t := range grp.Store.Topics {
-			if out := wayOut(shot, grp, t.Topic); out != "" && writable {
+			if out := wayOut(shot, t); out != "" && writable {
 				return out
 			}
 		}

@@ -102,6 +102,7 @@ func (o *importOptions) validate(g *global) error {
 }
 
 func runImport(ctx context.Context, g *global, o *importOptions) error {
+	g.unwritten = true
 	doc, err := o.read(ctx, g)
 	if err != nil {
 		return err

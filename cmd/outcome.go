@@ -16,7 +16,7 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	if w.road.partial && plan.Count().Write+plan.Count().Ask > 0 {
 		return nil
 	}
-	if p := refusal(shot, plan); p != nil {
+	if p := w.refusal(shot, plan); p != nil {
 		p.text += "; nothing was written"
 		if w.inVain {
 			p.text = fmt.Sprintf("waited %s in vain: %s", offsets.Span(time.Duration(w.road.waitEmpty)), p.text)
@@ -35,7 +35,7 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 // leftOut is the error of a partial run at its end: what was refused was not written. shot is the first look: it knows of
 // brokers whose groups are missing.
 func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
-	p := refusal(shot, plan)
+	p := w.refusal(shot, plan)
 	if p == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
 const writesTheRest = "--partial writes the rest"
 
 // refusal is the problem that names what a plan refuses, nil if it refuses nothing.
-func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
+func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	var texts, choices []string
 	p := &problem{code: exitRefused}
 	add := func(text, choice string, why cause, lacks *offsets.Right) {
@@ -61,7 +61,7 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		p.lacks = cmp.Or(p.lacks, lacks)
 		choices = decide(choices, choice)
 	}
-	away, final, aside := len(shot.Troubles) == 0, false, ""
+	away, final, aside, moved := len(shot.Troubles) == 0, false, "", ""
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
 	}
@@ -82,6 +82,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		all := refusedAlone(pg)
 		for _, c := range all {
 			away = away && (c.Away || groupAway)
+			if c.Moved && moved == "" {
+				moved = w.g.typed("describe", "-g", pg.Group) + " shows what stands now; plan anew from there"
+			}
 			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
 		for _, same := range alike(all) {
@@ -94,7 +97,9 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
 			add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
-			aside = cmp.Or(aside, wayOut(shot, g, c.Topic))
+		}
+		if aside == "" {
+			aside = w.aside(shot, g, all)
 		}
 	}
 	if len(texts) == 0 {
@@ -113,9 +118,30 @@ func refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	case len(choices) > 0:
 		p.hint = "add " + allSpelled(choices)
 	case plan.Count().Write == 0:
-		p.hint = aside
+		p.hint = cmp.Or(aside, moved)
 	}
 	return p
+}
+
+// aside is what helps with the places in the store of what is refused, where no flag of the command does; "" if nothing is known to.
+func (w *writing) aside(shot offsets.Snapshot, g offsets.Group, refused []*offsets.Change) string {
+	if g.Store == nil {
+		return ""
+	}
+	topics := map[string]bool{}
+	for _, c := range refused {
+		topics[c.Topic] = true
+	}
+	for _, t := range g.Store.Topics {
+		switch out := wayOut(shot, t); {
+		case !topics[t.Topic]:
+		case out != "":
+			return out
+		case (t.Presence == offsets.Damaged || t.Presence == offsets.Empty) && w.road.command != "clamp":
+			return w.g.typed("clamp", "-g", g.ID, "-t", t.Topic, "-s", w.g.store, "--stored", "--salvage") + " keeps what is left of it"
+		}
+	}
+	return ""
 }
 
 // refusedAlone lists what is refused of a group for reasons that are not those of the whole group.
@@ -162,8 +188,7 @@ func numbers(changes []*offsets.Change) string {
 }
 
 // wayOut is how to get rid of what lies where a topic's entries would be and is none, or is not for us to read; "" if nothing is known to help.
-func wayOut(shot offsets.Snapshot, g offsets.Group, topic string) string {
-	t, _ := g.Store.Topic(topic)
+func wayOut(shot offsets.Snapshot, t offsets.StoredTopic) string {
 	_, local, _ := localPath(shot.Origin.Store)
 	switch {
 	case t.Presence == offsets.Denied && local != "":

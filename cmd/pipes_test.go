@@ -78,7 +78,7 @@ func TestInterruptedStdin(t *testing.T) {
 	<-read
 	interrupt()
 	same(t, "exit code", <-ended, 130)
-	same(t, "stderr", talk.String(), "gtoffset: error: interrupted\n")
+	same(t, "stderr", talk.String(), "gtoffset: error: interrupted; nothing was written\n")
 }
 
 // onRead is an empty file that tells of being read.

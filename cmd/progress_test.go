@@ -119,3 +119,18 @@ func TestInterruptedPlan(t *testing.T) {
 	same(t, "lines after the interrupt", out.after, 0)
 	same(t, "writes", w.writes(), 0)
 }
+
+// One who interrupts while a document comes is told the same.
+func TestInterruptedReading(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900})
+	soft, interrupt := context.WithCancel(t.Context())
+	document, sender := io.Pipe()
+	defer sender.Close()
+	w.soft, w.in = soft, document
+	go func() {
+		io.WriteString(sender, "orders,0,1\n")
+		interrupt()
+	}()
+	w.run("import", "-", "-g", "billing", "--committed", "--create", "--execute").exits(130).says("error: interrupted; nothing was written\n")
+}

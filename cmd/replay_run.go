@@ -168,6 +168,8 @@ func (r *replay) refusal() *problem {
 		p.hint = r.g.typed(append([]string{"clamp", "-g", r.o.group, "--committed"}, r.topicFlags()...)...)
 	case len(choices) > 0:
 		p.hint = "add " + list(choices, 3)
+	case high:
+		p.hint = "name a --from within the range, or --from earliest"
 	}
 	return p
 }

@@ -546,3 +546,16 @@ func TestResetRefuses(t *testing.T) {
 		same(t, "--to-earliest follows", w.committed("billing", "orders"), "0=650 1=500")
 	})
 }
+
+// What a reset has no flag for, another command has.
+func TestResetNamesTheWayOn(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}).commit("billing", "orders", 100, 200).put("billing", "orders", "0 600\n0 700\n")
+	salvage := "hint: gtoffset clamp -g billing -t orders -s " + w.store + " --stored --salvage keeps what is left of it"
+	w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-earliest", "--stored", "--execute").exits(4).says("partition 0 again", salvage)
+	w.run("import", w.document("orders,0,1\n"), "-g", "billing", "-s", w.store, "--stored", "--execute").exits(4).says("partition 0 again", salvage)
+	w.person("y\n", func() { w.grow("orders", [2]int64{700, 900}, [2]int64{0, 900}) }).
+		run("reset", "-g", "billing", "-t", "orders:0", "--to-offset", "650").exits(4).
+		says("the target 650 is now low: the range is 700..900", "hint: gtoffset describe -g billing", "shows what stands now; plan anew from there")
+	w.run("replay", "-t", "orders:1", "--from", "901").exits(4).says("start 901 is high by 1", "hint: name a --from within the range, or --from earliest")
+}

@@ -82,7 +82,7 @@ func TestInterruptedAtTheQuestion(t *testing.T) {
 		w.soft = ctx
 		silent := make(chan struct{})
 		w.person("", func() { interrupt(); <-silent })
-		w.run(strings.Fields(line)...).exits(130).says("error: interrupted; nothing was written")
+		w.run(strings.Fields(line)...).exits(130).says("error: interrupted; nothing was written").never("written; nothing")
 		close(silent)
 		if n := w.writes(); n != 0 {
 			t.Errorf("%s: %d writes", line, n)
