@@ -190,11 +190,20 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	return errors.Join(longErr, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
-// build runs the thinking; what it has to look up beside the snapshot has the time of one look.
+// build runs the thinking, and holds it against what the store can keep; what it has to look up beside the snapshot has the time of one look.
 func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (offsets.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
-	return build(ctx, shot)
+	plan, err := build(ctx, shot)
+	return plan.AtLeast(w.g.least()), err
+}
+
+// least is the smallest next offset that the store has a number for.
+func (g *global) least() int64 {
+	if g.session.store == nil {
+		return 0
+	}
+	return g.session.store.Can().Least
 }
 
 // writeWait is how long a write keeps trying at least: a broker that was killed stays named as coordinator for 9 s.

@@ -18,6 +18,10 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	}
 	if p := w.refusal(shot, plan); p != nil {
 		p.text += "; nothing was written"
+		least := w.g.least()
+		if p.hint == "" && plan.Has(func(c *offsets.Change) bool { return c.Verdict == offsets.Refuse && c.Below(least) }) {
+			p.hint = "leave it out, with -t and the other partitions: a job that is to begin with the first record needs no entry"
+		}
 		if w.inVain {
 			p.text = fmt.Sprintf("waited %s in vain: %s", offsets.Span(time.Duration(w.road.waitEmpty)), p.text)
 			p.hint = "stop the members first"

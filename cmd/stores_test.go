@@ -209,6 +209,64 @@ func TestCopyCountsOnce(t *testing.T) {
 	same(t, "after a clamp that had nothing to do", string(data), "0 41\n")
 }
 
+// A file that counts the last record has no number for "none yet": the plan says so, before anything is written.
+func TestLastRecordBeforeTheFirst(t *testing.T) {
+	t.Parallel()
+	ready := func(t *testing.T) (*world, string) {
+		w := start(t).topic("orders", [2]int64{0, 100}, [2]int64{0, 100}).topic("payments", [2]int64{40, 100})
+		w.commit("billing", "orders", 20, 20)
+		w.put("billing", "orders", "0 19\n1 19\n")
+		return w, "file:" + w.store + "?counts=last"
+	}
+	const why = "0 cannot be stored: the store counts the last record that was processed"
+	for _, c := range []struct {
+		name, args, hint string
+	}{
+		{"reset of both", "reset --to-offset 0 --stored --committed -t orders", "--partial writes the rest"},
+		{"reset of one side", "reset --to-earliest --stored -t orders", "needs no entry"},
+		{"with another topic", "reset --to-earliest --stored -t orders -t payments", "--partial writes the rest"},
+	} {
+		for _, how := range []string{"--dry-run", "--execute", "--check"} {
+			t.Run(c.name+" "+how, func(t *testing.T) {
+				t.Parallel()
+				w, store := ready(t)
+				before := w.offsets()
+				w.run(append(strings.Fields(c.args), "-g", "billing", "-s", store, how)...).exits(4).says(why, "nothing was written", c.hint)
+				same(t, "offsets", w.offsets(), before)
+			})
+		}
+	}
+	t.Run("a first run", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 100})
+		for _, how := range []string{"--dry-run", "--execute"} {
+			w.run("clamp", "-g", "billing", "-t", "orders", "-s", "file:"+w.store+"?counts=last", "--stored", how).exits(4).says(why, "nothing was written", "needs no entry")
+		}
+	})
+	t.Run("a document and a plan", func(t *testing.T) {
+		t.Parallel()
+		w, store := ready(t)
+		before := w.offsets()
+		doc := w.document("orders,0,0\norders,1,7\n")
+		w.run("import", doc, "-g", "billing", "-s", store, "--stored", "--execute").exits(4).says(why, "--partial writes the rest")
+		plan := w.document(w.run("import", doc, "-g", "billing", "-s", w.store, "--stored", "--dry-run", "-o", "json").exits(0).out)
+		w.run("import", plan, "-s", store, "--execute").exits(4).says("nothing was written")
+		same(t, "offsets", w.offsets(), before)
+	})
+	t.Run("the rest of a topic", func(t *testing.T) {
+		t.Parallel()
+		w, store := ready(t)
+		w.run("import", w.document("orders,0,0\norders,1,7\n"), "-g", "billing", "-s", store, "--stored", "--execute", "--partial").exits(3).prints("1 of 1 verified").says("left out: orders 0", why)
+		same(t, "stored", w.file("billing", "orders"), "0 19\n1 6\n")
+	})
+	t.Run("the first one that it has", func(t *testing.T) {
+		t.Parallel()
+		w, store := ready(t)
+		w.run("reset", "-g", "billing", "-t", "orders", "-s", store, "--stored", "--to-offset", "1", "--execute").exits(0).prints("2 of 2 verified")
+		same(t, "stored", w.file("billing", "orders"), "0 0\n1 0\n")
+	})
+}
+
 // What a store passes over while its groups are listed is said, once.
 func TestStoreTellsWhatItPassesOver(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,9 @@ func (c Counts) Read(text string) (int64, error) {
 	return c.next(n), nil
 }
 
+// leastInFile is the smallest next offset that a file has a number for: none in it is negative.
+func (c Counts) leastInFile() int64 { return c.next(0) }
+
 // Text is the number that a store holds for the next offset to read.
 func (c Counts) Text(next int64) string { return strconv.FormatInt(c.held(next), 10) }
 

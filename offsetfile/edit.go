@@ -228,7 +228,7 @@ func (e *edit) set(partition int32, v offsets.Value) error {
 		return nil
 	}
 	held := e.counts.held(v.Offset)
-	if held < 0 && v.Offset >= 0 {
+	if v.Offset >= 0 && v.Offset < e.counts.leastInFile() {
 		return fmt.Errorf("set partition %d to %d: there is no record before it, and the file counts the last one that was processed", partition, v.Offset)
 	}
 	old, found := e.doc.Entry(partition)

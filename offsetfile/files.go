@@ -145,7 +145,7 @@ func (s *Files) Name() string { return s.name }
 
 // Can says that a file is replaced whole, under a lock, and keeps all that is known of an offset.
 func (s *Files) Can() Abilities {
-	return Abilities{Write: true, CompareAndSet: true, Atomic: OneTopic, Locks: true, Epochs: true, Identity: true, Times: true}
+	return Abilities{Write: true, CompareAndSet: true, Atomic: OneTopic, Locks: true, Epochs: true, Identity: true, Times: true, Least: s.o.Counts.leastInFile()}
 }
 
 // Writer takes the locks of the topics' files: see Lock.

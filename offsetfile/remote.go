@@ -69,9 +69,14 @@ type remote struct {
 	o       Options
 }
 
-func (s *remote) Name() string   { return s.name }
-func (s *remote) Can() Abilities { return s.service.Can() }
-func (s *remote) Close() error   { return s.service.Close() }
+func (s *remote) Name() string { return s.name }
+func (s *remote) Close() error { return s.service.Close() }
+
+func (s *remote) Can() Abilities {
+	can := s.service.Can()
+	can.Least = s.o.Counts.leastInFile()
+	return can
+}
 
 func (s *remote) list(ctx context.Context, folder string) (all []RemoteFile, err error) {
 	err = Retry(ctx, s.name, s.o, "list "+folder, func(ctx context.Context) error {

@@ -88,6 +88,7 @@ type Abilities struct {
 	Identity      bool   // topic and cluster ids are kept with the offsets: a topic that was recreated is noticed
 	Times         bool   // the store knows when an entry was saved
 	Nameless      bool   // it names no groups: what it has is of whichever one group is named
+	Least         int64  // the smallest next offset that it has a number for
 }
 
 // Cannot lists, for people, what the store cannot do and what that means.

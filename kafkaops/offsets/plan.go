@@ -480,6 +480,21 @@ func (s Snapshot) condition(group string, k Key, side Side) Condition {
 	return Judge(r.Entry(side), r.Range, s.Origin.Cluster).Condition
 }
 
+// Below reports a new offset for which a store, whose smallest one is least, has no number.
+func (c Change) Below(least int64) bool {
+	return c.Side == Stored && c.New.Offset != None && c.New.Offset < least
+}
+
+// AtLeast refuses what a store has no number for, as its smallest next offset is least.
+func (p Plan) AtLeast(least int64) Plan {
+	return p.eachOf(func(_ string, c Change) Change {
+		if (c.Verdict == Write || c.Verdict == Ask) && c.Below(least) {
+			return c.refuse(fmt.Sprintf("%d cannot be stored: the store counts the last record that was processed, and there is none before it", c.New.Offset), "")
+		}
+		return c
+	})
+}
+
 // Epochs is the leader epoch of each commit that is to be written with one.
 func (g PlanGroup) Epochs() map[Key]int32 {
 	epochs := map[Key]int32{}
