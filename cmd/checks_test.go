@@ -2,7 +2,9 @@ package cmd_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -88,4 +90,33 @@ func TestOutputFileOfWhatIsNotThere(t *testing.T) {
 			t.Errorf("the file lacks %s:\n%s", line, content())
 		}
 	}
+}
+
+// The gate of the runbook reads from a plan what it would skip, and imports the plan that it has looked at, also where there is nothing to do.
+func TestGateReadsItsPlan(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000})
+	w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 1500).commit("billing", "orders", 1000)
+	clamp := []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--dry-run", "-o", "json"}
+	same(t, "skips of a log that was cut", gateSkips(t, w.run(clamp...).exits(0).out), "1000")
+	w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 900)
+	plan := w.run(clamp...).exits(0)
+	same(t, "skips of nothing to do", gateSkips(t, plan.out), "0")
+	w.stdin(plan.out).run("import", "-", "--execute").exits(0)
+}
+
+// gateSkips runs the line of the CI gate's runbook that reads a plan.
+func gateSkips(t *testing.T, plan string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "runbooks", "ci-gate.md"))
+	must(t, err)
+	line := regexp.MustCompile(`(?m)^skips=\$\(printf %s "\$plan" \| (sed .*)\)$`).FindSubmatch(page)
+	if line == nil {
+		t.Fatal("the gate reads no plan")
+	}
+	sh := exec.CommandContext(t.Context(), "sh", "-c", string(line[1]))
+	sh.Stdin = strings.NewReader(strings.TrimSuffix(plan, "\n"))
+	out, err := sh.Output()
+	must(t, err)
+	return strings.TrimSpace(string(out))
 }
