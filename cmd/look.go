@@ -176,10 +176,11 @@ func (s *session) loadStored(ctx context.Context, sc *scope, o lookOptions, grou
 	whole := ctx
 	ctx, cancel := halfOf(ctx)
 	defer cancel()
+	topics := sc.topicNames()
 	for i := range groups {
 		if s.away == nil {
 			var err error
-			held[i], err = s.store.Load(ctx, groups[i].ID, sc.topicNames(), o.salvage)
+			held[i], err = s.store.Load(ctx, groups[i].ID, topics, o.salvage)
 			nothing := new(offsetfile.NothingError)
 			switch s.away = storeAway(err); {
 			case err == nil || s.away != nil:

@@ -40,7 +40,7 @@ func saveTopics(ctx context.Context, w topicWriter, seen offsets.Store, changes 
 			continue
 		}
 		if s.told(topic, w.write(ctx, edits[topic], facts)) {
-			now.put(edits[topic].state())
+			now.Put(edits[topic].state())
 		}
 	}
 	for i := range s.changes { // told only now: nothing is "already there" in a run that was refused
@@ -49,7 +49,7 @@ func saveTopics(ctx context.Context, w topicWriter, seen offsets.Store, changes 
 		}
 	}
 	now.Saved = facts.Now
-	return s.changes, now.Store
+	return s.changes, now
 }
 
 // topicSave is one save of files under way.
@@ -147,23 +147,10 @@ func (s *topicSave) told(topic string, err error) bool {
 	return false
 }
 
-// seenStore is a look that a save brings up to date.
-type seenStore struct{ offsets.Store }
-
-// renewed copies a look, so that the caller's stays as it was.
-func renewed(seen offsets.Store) seenStore {
+// renewed copies a look that a save brings up to date, so that the caller's stays as it was.
+func renewed(seen offsets.Store) offsets.Store {
 	seen.Topics = slices.Clone(seen.Topics)
-	return seenStore{seen}
-}
-
-// put replaces what was seen of one topic.
-func (s *seenStore) put(t offsets.StoredTopic) {
-	i := slices.IndexFunc(s.Topics, func(o offsets.StoredTopic) bool { return o.Topic == t.Topic })
-	if i < 0 {
-		s.Topics = append(s.Topics, t)
-		return
-	}
-	s.Topics[i] = t
+	return seen
 }
 
 // pending marks, inside Save only, a change that needs no write.

@@ -146,8 +146,12 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 		return h, err
 	}
 	h.Store.Path, h.Store.Notes, h.Store.Users, h.Store.Trouble = found.Path, found.Notes, found.Users, found.Trouble
+	has := make(map[string]bool, len(found.Topics))
+	for _, t := range found.Topics {
+		has[t.Topic] = true
+	}
 	for _, name := range topics {
-		if !slices.ContainsFunc(found.Topics, func(t FoundTopic) bool { return t.Topic == name }) {
+		if !has[name] {
 			found.Topics = append(found.Topics, FoundTopic{Topic: name, Path: found.Path})
 		}
 	}

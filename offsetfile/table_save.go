@@ -52,7 +52,7 @@ func (w *tableWriter) Save(ctx context.Context, seen offsets.Store, changes []of
 				c.Result, c.Error = offsets.NotTried, "not tried: another change of this save was refused"
 			}
 		}
-		return s.changes, now.Store
+		return s.changes, now
 	}
 	if len(s.edits) > 0 {
 		w.write(ctx, s)
@@ -69,10 +69,10 @@ func (w *tableWriter) Save(ctx context.Context, seen offsets.Store, changes []of
 		for p := range cells {
 			t.Presence, t.Highest = offsets.Present, max(t.Highest, p)
 		}
-		now.put(t)
+		now.Put(t)
 	}
 	now.Saved = facts.Now
-	return s.changes, now.Store
+	return s.changes, now
 }
 
 // isToWrite reports whether a change is the store's to write.

@@ -370,3 +370,22 @@ func TestShared(t *testing.T) {
 		})
 	}
 }
+
+// The topics of a store are found in whatever order they came.
+func TestStoreTopics(t *testing.T) {
+	var store offsets.Store
+	for i, name := range []string{"orders", "audit", "payments", "orders"} {
+		store.Put(offsets.StoredTopic{Topic: name, Highest: int32(i)})
+	}
+	for name, want := range map[string]int32{"audit": 1, "orders": 3, "payments": 2} {
+		if got, ok := store.Topic(name); !ok || got.Highest != want {
+			t.Errorf("%s: got %v, %v, want the one of %d", name, got, ok, want)
+		}
+	}
+	if got, ok := store.Topic("other"); ok || len(store.Topics) != 3 {
+		t.Errorf("got %v of %v", got, store.Topics)
+	}
+	if got, ok := (*offsets.Store)(nil).Topic("orders"); ok {
+		t.Errorf("without a store: %v", got)
+	}
+}

@@ -103,14 +103,14 @@ type Group struct {
 
 // Store is what the named store says about a group as a whole.
 type Store struct {
-	Path    string    // the place looked at
-	Saved   time.Time // newest save; zero if not known
-	Holder  string    // who holds the lock just now; "" if nobody
-	Users   []string  // who works with it just now, where the store itself knows: consumers that Kafka does not list
-	Notes   []string  // things ignored on the way, said once
-	Damaged []Remains // what was salvaged, as it was before: a save puts something else in its place
-	Trouble *Trouble  // the store could not be read
-	Topics  []StoredTopic
+	Path    string        // the place looked at
+	Saved   time.Time     // newest save; zero if not known
+	Holder  string        // who holds the lock just now; "" if nobody
+	Users   []string      // who works with it just now, where the store itself knows: consumers that Kafka does not list
+	Notes   []string      // things ignored on the way, said once
+	Damaged []Remains     // what was salvaged, as it was before: a save puts something else in its place
+	Trouble *Trouble      // the store could not be read
+	Topics  []StoredTopic // sorted by topic
 }
 
 // Remains is what lies in a damaged place of a store.
@@ -147,13 +147,24 @@ func (s *Store) Topic(name string) (StoredTopic, bool) {
 	if s == nil {
 		return StoredTopic{}, false
 	}
-	for _, t := range s.Topics {
-		if t.Topic == name {
-			return t, true
-		}
+	i, ok := slices.BinarySearchFunc(s.Topics, name, StoredTopic.compare)
+	if !ok {
+		return StoredTopic{}, false
 	}
-	return StoredTopic{}, false
+	return s.Topics[i], true
 }
+
+// Put takes over what is known of a topic, in place of what was.
+func (s *Store) Put(t StoredTopic) {
+	i, ok := slices.BinarySearchFunc(s.Topics, t.Topic, StoredTopic.compare)
+	if ok {
+		s.Topics[i] = t
+		return
+	}
+	s.Topics = slices.Insert(s.Topics, i, t)
+}
+
+func (t StoredTopic) compare(name string) int { return strings.Compare(t.Topic, name) }
 
 // Row is one partition of a group.
 type Row struct {

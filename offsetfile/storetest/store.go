@@ -50,6 +50,9 @@ func (s Store) Holds(group, want string, topics ...string) offsetfile.Holding {
 			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
 		}
 	}
+	if !slices.IsSortedFunc(h.Store.Topics, func(a, b offsets.StoredTopic) int { return strings.Compare(a.Topic, b.Topic) }) {
+		s.T.Errorf("group %q: its topics are not sorted: %v", group, h.Store.Topics)
+	}
 	for _, topic := range h.Store.Topics {
 		if topic.Presence != offsets.Present && topic.Presence != offsets.Absent {
 			all = append(all, fmt.Sprintf("%s %v", topic.Topic, topic.Presence))
