@@ -58,7 +58,7 @@ func (r *road) writeFlags(c *cobra.Command) {
 	f.BoolVar(&r.check, "check", false, "only plan, and exit 10 if there is something to do")
 	f.BoolVar(&r.partial, "partial", false, "write what is not refused, and exit 3")
 	f.Var(&r.waitEmpty, "wait-empty", "wait up to `DURATION` for the members of an active group to leave")
-	f.Var(&r.idle, "idle", "watch both sides for `DURATION` and refuse if anything moves: a job that assigns partitions by hand shows no members")
+	f.Var(&r.idle, "idle", "watch all of the group, on both sides, for `DURATION` and refuse if anything moves: a job that assigns partitions by hand shows no members")
 	f.StringVar(&r.backupDir, "backup-dir", "", "`FOLDER` for backups and plans (default $XDG_STATE_HOME/gtoffset)")
 	f.BoolVar(&r.noBackup, "no-backup", false, "save no backup; the plan is saved all the same")
 	f.StringVar(&r.why, "why", "", "a `REASON` to keep in the backup")

@@ -169,6 +169,34 @@ func TestCasesGrp(t *testing.T) {
 			same(t, "p0", strings.Fields(w.stored("job", "orders"))[0], "0=100")
 		})
 	}
+	for _, c := range []struct {
+		name  string
+		moves func(*world)
+		says  string
+	}{
+		{"another partition in the store", func(w *world) { w.save("job", "orders", 100, 6) }, "not idle: orders 1 stored of group \"job\" went from 5 to 6"},
+		{"another partition's commit", func(w *world) { w.commit("job", "orders", none, 6) }, "not idle: orders 1 committed of group \"job\" went from 4 to 6"},
+		{"another topic in the store", func(w *world) { w.save("job", "payments", 3) }, "not idle: payments 0 stored of group \"job\" went from none to 3"},
+		{"another topic's commit", func(w *world) { w.commit("job", "payments", 3) }, "not idle: payments 0 committed of group \"job\" went from none to 3"},
+		{"a save of the same numbers", func(w *world) {
+			w.put("job", "orders", "# gtoffset 1\n# saved 2026-11-29T11:59:59Z\n0 100\n1 5\n# entries 2\n")
+		}, "not idle: the store of group \"job\" was saved anew"},
+	} {
+		for _, line := range []string{"clamp -t orders:0 --stored", "reset -t orders:0 --to-latest --committed"} {
+			t.Run("GRP-8 --idle of one partition, "+c.name+", "+line, func(t *testing.T) {
+				t.Parallel()
+				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 10}).topic("payments", [2]int64{0, 10}).commit("job", "orders", 100, 4)
+				w.put("job", "orders", "# gtoffset 1\n# saved 2026-11-29T11:00:00Z\n0 100\n1 5\n# entries 2\n")
+				looks := 0
+				w.tick = func() {
+					if looks++; looks == 3 { // while it is watched
+						c.moves(w)
+					}
+				}
+				w.run(append(strings.Fields(line), "-g", "job", "-s", w.store, "--idle", "1ms", "--execute")...).exits(4).says(c.says, "nothing was written")
+			})
+		}
+	}
 	t.Run("GRP-9", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).save("s1", "orders", 100)

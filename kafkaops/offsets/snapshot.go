@@ -350,22 +350,50 @@ func (g *Group) Read(side Side, entries map[Key]Entry) {
 	}
 }
 
-// Moved says, in words, what differs between two looks at the same groups on either side.
+// Moved says, in words, what differs between two looks at the same groups on either side. A store that was saved anew counts, whatever
+// stands in it. A group that could not be read, or is not there any more, has nothing to be compared.
 func Moved(before, after Snapshot) []string {
 	var moved []string
 	for _, g := range before.Groups {
-		now, _ := after.Group(g.ID)
-		for _, r := range g.Rows {
-			again, _ := now.Row(r.Key)
+		now, seen := after.Group(g.ID)
+		if !seen || g.Trouble != nil || now.Trouble != nil {
+			continue
+		}
+		stored := false
+		for _, k := range (Snapshot{Groups: []Group{g, now}}).Keys() {
+			was, _ := g.Row(k)
+			is, _ := now.Row(k)
 			for _, side := range []Side{Stored, Committed} {
-				was, is := ValueOf(r.Entry(side)), ValueOf(again.Entry(side))
-				if was.Offset != is.Offset {
-					moved = append(moved, fmt.Sprintf("%s %s of group %q went from %s to %s", r.Key, side, g.ID, number(was.Offset), number(is.Offset)))
+				from, to := standing(was.Entry(side)), standing(is.Entry(side))
+				if from != to {
+					moved = append(moved, fmt.Sprintf("%s %s of group %q went from %s to %s", k, side, g.ID, from, to))
+					stored = stored || side == Stored
 				}
 			}
 		}
+		if !stored && g.Store != nil && now.Store != nil && now.Store.Saved.After(g.Store.Saved) {
+			moved = append(moved, fmt.Sprintf("the store of group %q was saved anew", g.ID))
+		}
 	}
 	return moved
+}
+
+// standing is what an entry says, to be compared.
+func standing(e Entry) string {
+	if e.Problem() {
+		return e.Presence.String()
+	}
+	return number(ValueOf(e).Offset)
+}
+
+// Troubled takes over what kept groups from being read in another look: what was not seen there is not known.
+func (s Snapshot) Troubled(other Snapshot) Snapshot {
+	for i := range s.Groups {
+		if g, _ := other.Group(s.Groups[i].ID); s.Groups[i].Trouble == nil {
+			s.Groups[i].Trouble = g.Trouble
+		}
+	}
+	return s
 }
 
 // Keys lists every partition of the snapshot, sorted, each once.
