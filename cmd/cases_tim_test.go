@@ -138,6 +138,7 @@ func TestCasesTim(t *testing.T) {
 			{[]string{"--to-datetime", "2023-10-29T02:30:00", "--timezone", "Europe/Berlin"}, "occurs twice in Europe/Berlin"},
 			{[]string{"--to-datetime", "2024-05-01", "--timezone", "Nowhere/City"}, "--timezone"},
 			{[]string{"--to-datetime", "2024-05-01", "--timezone", ""}, "--timezone"},
+			{[]string{"--to-datetime", "2024-05-01", "--timezone", "Local"}, "--timezone"},
 			{[]string{"--to-datetime", "2024-13-01"}, "2026-11-29T12:00:00.000Z"},
 			{[]string{"--to-datetime", ""}, "is a variable not set?"},
 		} {

@@ -88,11 +88,15 @@ func (o *historyOptions) validate(g *global, c *cobra.Command) error {
 		}
 		now := g.env.Now()
 		at, err := parseInstant(bound.text, time.UTC, now)
-		switch {
-		case err != nil:
+		if err != nil {
 			return badSpan(bound.flag, err)
-		case at.Sub(now) > 24*time.Hour:
-			return usage(fmt.Sprintf("%s %s is more than a day ahead", bound.flag, sayInstant(at)), "leave it out")
+		}
+		wholeDay := bound.flag == "--until" && len(bound.text) == len(time.DateOnly) // today is until tomorrow
+		if err := ahead(bound.flag, bound.text, at, now, time.UTC, wholeDay, "or leave it out"); err != nil {
+			return err
+		}
+		if bound.flag == "--since" && at.Sub(now) > clocksApart {
+			return usage(fmt.Sprintf("--since %s is ahead; the clock here says %s", sayInstant(at), sayInstant(now)), "--since 2h is two hours ago")
 		}
 		*bound.at = at
 	}
@@ -115,6 +119,7 @@ func runHistory(ctx context.Context, g *global, o *historyOptions) error {
 	view := output.History{
 		Origin: g.session.origin, At: g.env.Now(), Group: p.group, History: p.History, Retention: p.retention,
 		Partition: p.log.Partition, Partitions: p.log.Partitions, Bytes: p.read.Bytes, Torn: p.read.Torn, Hint: p.undo(ctx, g),
+		Since: o.policy.Since, Until: o.policy.Until,
 	}
 	if err := view.Write(g.out(), output.Format(g.format)); err != nil {
 		return err

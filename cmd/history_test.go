@@ -57,6 +57,7 @@ type historyDoc struct {
 	Group, Type   string
 	Complete      bool
 	CompleteSince *string `json:"complete_since"`
+	Since, Until  *string
 	Torn          bool
 	Events        []struct {
 		Time, What      string
@@ -138,6 +139,8 @@ func TestHistoryHintBringsBack(t *testing.T) {
 	same(t, "after undo", w.committed("billing", "orders"), "0=0 1=0 2=900")
 
 	doc := w.run("history", "-g", "billing", "--since", "2031-11-29T09:00:30Z", "-o", "json").exits(0).history()
+	same(t, "bounds", deref(doc.Since)+" "+deref(doc.Until), "2031-11-29T09:00:30.000Z null")
+	w.run("history", "-g", "billing", "--since", "2031-11-29T09:00:30Z").exits(0).prints("not within --since 2031-11-29 09:00:30.000Z")
 	got := ""
 	for _, e := range doc.Events {
 		got += words(e.What, e.Partition, e.From, e.To) + "; "
@@ -231,6 +234,9 @@ func TestResetToCommitAt(t *testing.T) {
 		} {
 			w.run(append([]string{"reset", "-g", "billing", "-t", "orders", "--execute"}, args...)...).exits(2)
 		}
+		for _, flag := range []string{"--since", "--until"} {
+			w.run("history", "-g", "billing", flag, "2031-11-29T14:00").exits(2).says(flag+" 2031-11-29T14:00:00.000Z (@1953727200000) is ahead, read in UTC; the clock here says 2031-11-29T12:00:", flag+" 2031-11-29T14:00Z if UTC is meant")
+		}
 		for _, args := range [][]string{
 			{},
 			{"-g", "billing", "--skip", "-1"},
@@ -238,6 +244,7 @@ func TestResetToCommitAt(t *testing.T) {
 			{"-g", "billing", "--since", "1h", "--until", "2h"},
 			{"-g", "billing", "--since", "2031-12-01T12:00:01Z"},
 			{"-g", "billing", "--until", "2131-11-29"},
+			{"-g", "billing", "--since", "2031-11-29T14:00Z"},
 			{"-g", "billing", "-o", "yaml"},
 			{"-g", "billing", "--until", ""},
 			{"billing"},

@@ -119,6 +119,22 @@ func onlyInstant(wall time.Time, in *time.Location, s string) (time.Time, error)
 	}
 }
 
+// clocksApart is how far the clock of whoever wrote a time without its zone may be before ours.
+const clocksApart = time.Minute
+
+// ahead refuses a time that lies ahead: by more than a day, or by more than clocks differ, if it was written without a zone and read in
+// UTC, which was most likely not meant. zoned tells that whoever wrote it named the zone beside it; instead is what to do without a time.
+func ahead(flag, text string, at, now time.Time, in *time.Location, zoned bool, instead string) error {
+	elsewhere, _ := parseInstant(text, time.FixedZone("", 3600), now)
+	switch d := at.Sub(now); {
+	case d > 24*time.Hour:
+		return usage(fmt.Sprintf("%s %s is more than a day ahead", flag, sayInstant(at)), instead)
+	case d > clocksApart && !zoned && !elsewhere.Equal(at):
+		return usage(fmt.Sprintf("%s %s is ahead, read in %s; the clock here says %s", flag, sayInstant(at), in, sayInstant(now)), flag+" "+quote(text+"Z")+" if UTC is meant, else with its zone, as +02:00, at the end; "+instead)
+	}
+	return nil
+}
+
 // isBack tells a length of time from a point in time: it begins with P, or with a number and goes on with units and numbers. A bare number
 // lacks its unit, unless it is as long as epoch milliseconds are.
 func isBack(s string) bool {

@@ -319,8 +319,8 @@ func parseBound(flag, s string, named []offsets.Aim, now time.Time) (replayBound
 	if err != nil {
 		return replayBound{}, badSpan(flag, err)
 	}
-	if at.Sub(now) > 24*time.Hour {
-		return replayBound{}, usage(fmt.Sprintf("%s %s is more than a day ahead", flag, sayInstant(at)), forms)
+	if err := ahead(flag, s, at, now, time.UTC, false, forms); err != nil {
+		return replayBound{}, err
 	}
 	return replayBound{Bound: offsets.Bound{Aim: offsets.AimTime, Words: sayInstant(at)}, instant: at}, nil
 }

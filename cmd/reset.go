@@ -204,7 +204,7 @@ func (o *resetOptions) resolve(g *global) (err error) {
 		return nil
 	}
 	zone, err := time.LoadLocation(o.timezone)
-	if err != nil || o.timezone == "" {
+	if err != nil || o.timezone == "" || o.timezone == "Local" { // which is whatever TZ says
 		return usage(fmt.Sprintf("--timezone %q is not known", o.timezone), "--timezone Europe/Berlin, or a zone within the time")
 	}
 	if o.aim == offsets.AimCommitAt {
@@ -213,18 +213,8 @@ func (o *resetOptions) resolve(g *global) (err error) {
 	if o.instant, err = parseInstant(o.toDatetime, zone, now); err != nil {
 		return badSpan("--to-datetime", err)
 	}
-	elsewhere, _ := parseInstant(o.toDatetime, time.FixedZone("", 3600), now)
-	switch ahead := o.instant.Sub(now); {
-	case ahead > 24*time.Hour:
-		return usage(fmt.Sprintf("--to-datetime %s is more than a day ahead", sayInstant(o.instant)), "--to-latest goes to the end")
-	case ahead > clocksApart && !o.zoned && !elsewhere.Equal(o.instant): // meant in the zone of whoever wrote it, most likely
-		return usage(fmt.Sprintf("--to-datetime %s is ahead, read in %s; the clock here says %s", sayInstant(o.instant), zone, sayInstant(now)), "--timezone UTC if that is meant, or --timezone Europe/Berlin; --to-latest goes to the end")
-	}
-	return nil
+	return ahead("--to-datetime", o.toDatetime, o.instant, now, zone, o.zoned, "--to-latest goes to the end")
 }
-
-// clocksApart is how far the clock of whoever wrote a time without its zone may be before ours.
-const clocksApart = time.Minute
 
 // resolveCommitAt reads the time of a past commit, which cannot lie ahead.
 func (o *resetOptions) resolveCommitAt(zone *time.Location, now time.Time) (err error) {

@@ -26,6 +26,8 @@ type History struct {
 	Bytes      int64         // that were read
 	Torn       bool          // compaction went on in every reading
 	Hint       string        // the next step; "" for none
+
+	Since, Until time.Time // the bounds that were asked for; zero: none
 }
 
 // Formats are those that Write knows.
@@ -95,8 +97,15 @@ func (v History) tally() string {
 	if len(rest) > 0 {
 		text += "; " + joinAnd(rest) + "; --all lists them"
 	}
-	if h.Outside > 0 {
-		text += fmt.Sprintf("; %s %s not within --since and --until", offsets.Plural(int(h.Outside), "change"), verb(int(h.Outside), "is", "are"))
+	var bounds []string
+	if !v.Since.IsZero() {
+		bounds = append(bounds, "--since "+offsets.Clock(v.Since))
+	}
+	if !v.Until.IsZero() {
+		bounds = append(bounds, "--until "+offsets.Clock(v.Until))
+	}
+	if len(bounds) > 0 {
+		text += fmt.Sprintf("; %s %s not within %s", offsets.Plural(int(h.Outside), "change"), verb(int(h.Outside), "is", "are"), joinAnd(bounds))
 	}
 	return text
 }

@@ -27,6 +27,8 @@ func (v History) json(w io.Writer) error {
 	e.close('}')
 	e.bool("complete", h.Complete.Whole)
 	e.time("complete_since", h.Complete.Since)
+	e.time("since", v.Since)
+	e.time("until", v.Until)
 	e.bool("torn", v.Torn)
 	e.bool("gone", h.Gone)
 	e.list("events")

@@ -105,8 +105,9 @@ func TestHistoryWithoutAnything(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	v.History = offsets.History{Records: 9, Commits: 8, Forward: 5, Same: 2, First: 1, Largest: 1200, Outside: 1}
+	v.Since, v.Until = time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC), time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	got = drawn(t, v, Stream{}, Table)
-	want := "0 of 8 commits shown; 5 went forward (the largest step 1,200), 2 stayed where they were and 1 is the first of its partition; --all lists them; 1 change is not within --since and --until\n"
+	want := "0 of 8 commits shown; 5 went forward (the largest step 1,200), 2 stayed where they were and 1 is the first of its partition; --all lists them; 1 change is not within --since 2026-11-29 09:00:00.000Z and --until 2026-11-29 10:00:00.000Z\n"
 	if !strings.HasSuffix(got, want) || !strings.Contains(got, "of each partition only the last commit is left") {
 		t.Errorf("got\n%s", got)
 	}
