@@ -135,6 +135,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if r.idle == 0 {
 		w.plan = w.plan.Unwatched(shot)
 	}
+	w.knownToNeither(shot)
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(ctx); err != nil {
@@ -219,6 +220,26 @@ func (g *global) afterWrite(hard context.Context) (context.Context, context.Canc
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(hard), deadline)
 	stop := context.AfterFunc(g.hard, func() { time.AfterFunc(lastWait, cancel) })
 	return ctx, func() { stop(); cancel() }
+}
+
+// knownToNeither notes which groups the store is to get entries of, although nobody knows them: a name may be misspelled. Of many groups,
+// as a document may have, it does not search for what was meant.
+func (w *writing) knownToNeither(shot offsets.Snapshot) {
+	for i := range w.plan.Groups {
+		pg := &w.plan.Groups[i]
+		grp, _ := shot.Group(pg.Group)
+		if grp.Existence != offsets.Missing || grp.Store == nil || stored(grp) || w.road.long != nil ||
+			!slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Side == offsets.Stored && c.Verdict == offsets.Write }) {
+			continue
+		}
+		note := fmt.Sprintf("neither the cluster nor the store knows group %q: its first entries are made", pg.Group)
+		if len(w.plan.Groups) == 1 {
+			if near := w.g.near("-g", pg.Group, w.g.session.groupNames); near != "" {
+				note += "; " + near
+			}
+		}
+		pg.Notes = append(slices.Clone(pg.Notes), note)
+	}
 }
 
 // settleTime is how long a high verdict is given to turn out a stale end, before a write.

@@ -1,6 +1,10 @@
 package cmd
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"gtoffset/kafkaops/offsets"
 )
 
@@ -56,7 +60,8 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	case mend.Damaged && writable:
 		return "to see what would be left without what is damaged: " + line("clamp", sc.selections, "--stored", "--salvage", "--dry-run")
 	case mend.Foreign && writable:
-		return "the store is of another cluster; if that is meant: " + line("clamp", sc.selections, "--stored", "--other-cluster")
+		c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: []offsets.Side{offsets.Stored}, OtherCluster: true}, nil)
+		return "the store is of another cluster; if that is meant: " + line("clamp", c.selections, append([]string{"--stored", "--other-cluster"}, c.flags...)...)
 	}
 	if grp.Store != nil {
 		for _, t := range grp.Store.Topics {
@@ -73,34 +78,105 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		}
 		return end
 	}
+	clamp := func(sides []offsets.Side, only func(*offsets.Row) bool) string {
+		c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: sides}, only)
+		if !c.writes {
+			return ""
+		}
+		return c.why + ": " + line("clamp", c.selections, append(flags(sides), c.flags...)...)
+	}
+	mendable := slices.DeleteFunc(slices.Clone(mend.Sides), func(side offsets.Side) bool { return side == offsets.Stored && !writable })
 	if safe := grp.Safe(shot.Origin.Cluster, sc.selections); len(safe) > 0 {
-		return "to lose nothing that is still there: " + line("reset", safe, flags([]offsets.Side{offsets.Stored, offsets.Committed}, "--to-safe")...)
+		if mend.Recreated { // what is unprocessed of it is known when its numbers are its own
+			if hint := clamp(mendable, recreated(shot)); hint != "" {
+				return hint
+			}
+		}
+		what := "to lose nothing that is still there"
+		if alsoIll(shot, grp, safe) {
+			what += " in these partitions, before what else is wrong"
+		}
+		return what + ": " + line("reset", safe, flags([]offsets.Side{offsets.Stored, offsets.Committed}, "--to-safe")...)
 	}
 	if stale, sides := grp.Stale(shot.Origin.Cluster, sc.selections); len(flags(sides)) > 0 {
 		return "to go on where the offsets say, without the stale leader epochs: " + line("reset", stale, flags(sides, "--to-current")...)
 	}
-	end := flags(mend.Sides)
-	if len(end) == 0 {
-		return ""
+	if hint := clamp(mendable, nil); hint != "" || len(mendable) < 2 {
+		return hint
 	}
-	if mend.Recreated {
-		return "to read the new topic from its beginning: " + line("clamp", sc.selections, append(end, "--recreated", "earliest")...)
-	}
-	if doubtful(shot, grp, mend.Sides) { // clamp would ask, or refuse
-		return "to bring it back into range, and read again what may have been skipped: " + line("clamp", sc.selections, append(end, "--high", "earliest")...)
-	}
-	return "to bring it back into range: " + line("clamp", sc.selections, end...)
+	return cmp.Or(clamp(mendable[:1], nil), clamp(mendable[1:], nil)) // what one side lacks stands against both
 }
 
-// doubtful reports whether something is beyond the end of a log that cannot be proven to be the same.
-func doubtful(shot offsets.Snapshot, grp offsets.Group, sides []offsets.Side) bool {
-	for _, r := range grp.Rows {
-		for _, side := range sides {
-			st := offsets.Judge(r.Entry(side), r.Range, shot.Origin.Cluster)
-			if st.Condition == offsets.High && st.Identity != offsets.Same && r.Range.Readable() > 0 {
-				return true
+// recreated selects what was recorded for a topic that was recreated since.
+func recreated(shot offsets.Snapshot) func(*offsets.Row) bool {
+	return func(r *offsets.Row) bool {
+		return offsets.Judge(r.Stored, r.Range, shot.Origin.Cluster).Identity == offsets.Recreated
+	}
+}
+
+// alsoIll reports whether anything is wrong beside what is selected.
+func alsoIll(shot offsets.Snapshot, grp offsets.Group, selected []offsets.Selection) bool {
+	return slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool {
+		return !offsets.Holds(selected, r.Key) && !r.Range.Gone() && !r.Healthy(shot.Origin.Cluster, true)
+	})
+}
+
+// clampLine is a clamp that runs through as it is typed.
+type clampLine struct {
+	why        string
+	selections []offsets.Selection
+	flags      []string
+	writes     bool // it would do something
+}
+
+// clamping makes the plan that clamp would, to name what it asks for: what can be decided by reading again is decided so, and partitions
+// of which something else would have to be decided are left out. only limits it to some rows; nil are all.
+func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.ClampPolicy, only func(*offsets.Row) bool) clampLine {
+	c := clampLine{why: "to bring it back into range", selections: sc.selections}
+	one := grp
+	if only != nil {
+		one.Rows = nil
+		for i := range grp.Rows {
+			if only(&grp.Rows[i]) {
+				one.Rows = append(one.Rows, grp.Rows[i])
 			}
 		}
 	}
-	return false
+	p.Named = sc.named
+	plan := offsets.Plan{}
+	left := map[offsets.Key]bool{}
+	for open := true; open; {
+		open = false
+		plan = offsets.Clamp(offsets.Snapshot{Origin: shot.Origin, At: shot.At, Groups: []offsets.Group{one}}, p)
+		for _, ch := range plan.Each() {
+			flag, _, _ := strings.Cut(ch.Choice, " ")
+			switch {
+			case ch.Verdict != offsets.Ask && ch.Verdict != offsets.Refuse:
+			case flag == "--high" && p.High == "":
+				p.High, open = offsets.ToEarliest, true
+			case flag == "--recreated" && p.Recreated == "":
+				p.Recreated, open = offsets.ToEarliest, true
+			case flag == "--high", flag == "--recreated": // decided by now
+			default:
+				left[ch.Key] = true
+			}
+		}
+	}
+	write := map[offsets.Key]bool{}
+	for _, ch := range plan.Each() {
+		if ch.Verdict == offsets.Write && !left[ch.Key] {
+			write[ch.Key] = true
+		}
+	}
+	c.writes = len(write) > 0
+	if only != nil || len(left) > 0 {
+		c.selections = grp.Select(sc.selections, func(r *offsets.Row) bool { return write[r.Key] })
+	}
+	if p.High != "" {
+		c.why, c.flags = c.why+", and read again what may have been skipped", append(c.flags, "--high", "earliest")
+	}
+	if p.Recreated != "" {
+		c.why, c.flags = "to read the new topic from its beginning", append(c.flags, "--recreated", "earliest")
+	}
+	return c
 }

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,6 +18,23 @@ func (r result) hinted() string {
 		}
 	}
 	return ""
+}
+
+// follow does what the hints say until none is left: each line works as it stands, and is not told again. It returns them.
+func (w *world) follow(describe ...string) []string {
+	w.t.Helper()
+	var told []string
+	for {
+		hint := w.run(describe...).exits(0).hinted()
+		if hint == "" {
+			return told
+		}
+		if slices.Contains(told, hint) {
+			w.t.Fatalf("told twice: %s", hint)
+		}
+		told = append(told, hint)
+		w.run(append(typed(hint), "--execute")...).exits(0).never("Nothing to do")
+	}
 }
 
 // Whoever does what describe says comes to an end: each line that it prints works, is not printed again, moves no entry of the store back that
@@ -68,20 +86,8 @@ func TestHintsComeToAnEnd(t *testing.T) {
 			if c.only != "" {
 				describe = append(describe, "-t", "orders"+c.only)
 			}
-			told := map[string]bool{}
-			for round := 1; ; round++ {
-				hint := w.run(describe...).exits(0).hinted()
-				if round == 1 && !strings.Contains(hint, c.first) {
-					t.Errorf("the first hint is %q, want %s", hint, c.first)
-				}
-				if hint == "" {
-					break
-				}
-				if told[hint] {
-					t.Fatalf("told twice: %s", hint)
-				}
-				told[hint] = true
-				w.run(append(typed(hint), "--execute")...).exits(0).never("Nothing to do")
+			if first := w.follow(describe...); len(first) == 0 || !strings.Contains(first[0], c.first) {
+				t.Errorf("the hints are %q, want %s first", first, c.first)
 			}
 			same(t, "stored", w.stored("billing", "orders"), c.after[0])
 			same(t, "committed", w.committed("billing", "orders"), c.after[1])
@@ -107,4 +113,78 @@ func TestHintsOfAStoreThatIsOnlyRead(t *testing.T) {
 	w.run(append(typed(hint), "--execute")...).exits(0)
 	same(t, "committed", w.committed("billing", "orders"), "0=150 1=100")
 	same(t, "hint", w.run(describe...).hinted(), "")
+}
+
+// What has to be decided before the rest is told first, and no line is refused for what it does not name.
+func TestHintsInTheirOrder(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T) *world {
+		return start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}, [2]int64{100, 1000}).topic("payments", [2]int64{0, 500}, [2]int64{0, 500})
+	}
+	id := func(w *world, topic string) string { return w.b.TopicID(topic) }
+	for _, c := range []struct {
+		name    string
+		prepare func(*world)
+		says    string // beside the first hint
+		hints   []string
+	}{
+		{
+			"a recreated topic comes before what is unprocessed",
+			func(w *world) {
+				w.saveAs("billing", "orders", id(w, "orders"), "kfake", 200, 300, 400).commit("billing", "orders", 200, 350, 400)
+				w.saveAs("billing", "payments", "AAAAAAAAAAAAAAAAAAAAAA", "kfake", 90, 70000).commit("billing", "payments", 95, 80000)
+			},
+			"to read the new topic from its beginning",
+			[]string{
+				"clamp -g billing -t payments -s STORE --stored --committed --high earliest --recreated earliest",
+				"reset -g billing -t orders:1 -t payments:0 -s STORE --to-safe --stored --committed",
+			},
+		},
+		{
+			"what is left is said",
+			func(w *world) {
+				w.save("billing", "orders", 200, 300, 70000).commit("billing", "orders", 200, 350, 400)
+			},
+			"to lose nothing that is still there in these partitions, before what else is wrong",
+			[]string{
+				"reset -g billing -t orders:1 -s STORE --to-safe --stored --committed",
+				"clamp -g billing -s STORE --stored --high earliest",
+				"reset -g billing -t orders:2 -s STORE --to-safe --stored --committed",
+			},
+		},
+		{
+			"a lost entry beside one beyond the end",
+			func(w *world) {
+				w.save("billing", "orders", 70000, none, 150).commit("billing", "orders", 100, 350, 150)
+			},
+			"to bring it back into range, and read again what may have been skipped",
+			[]string{"clamp -g billing -t orders:0 -s STORE --stored --high earliest"},
+		},
+		{
+			"each side lacks what the other has, out of range",
+			func(w *world) {
+				w.save("billing", "orders", 50, none, 150).commit("billing", "orders", none, 50, 150)
+			},
+			"to bring it back into range",
+			[]string{"clamp -g billing -t orders:0 -s STORE --stored", "clamp -g billing -t orders:1 -s STORE --committed"},
+		},
+		{
+			"another cluster's store, beyond the end and of another topic",
+			func(w *world) {
+				w.saveAs("billing", "orders", "AAAAAAAAAAAAAAAAAAAAAA", "elsewhere", 70000, 300, 50).commit("billing", "orders", 100, 300, 100)
+			},
+			"the store is of another cluster; if that is meant",
+			[]string{"clamp -g billing -s STORE --stored --other-cluster --high earliest"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := begin(t)
+			c.prepare(w)
+			describe := []string{"describe", "-g", "billing", "-s", w.store}
+			w.run(describe...).prints("hint: " + c.says + ": gtoffset ")
+			got := strings.ReplaceAll(strings.Join(w.follow(describe...), "\n"), w.store, "STORE")
+			same(t, "hints", got, strings.Join(c.hints, "\n"))
+		})
+	}
 }

@@ -202,6 +202,19 @@ func TestResetToSafe(t *testing.T) {
 		same(t, "both", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=600 1=600 2=500 3=900 0=600 1=600 2=500 3=900")
 		safe(w).exits(0).prints("Nothing to do")
 	})
+	t.Run("what the smaller one says is known", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", in, in, in).commit("billing", "orders", 5000, 700, 5000).save("billing", "orders", 850, 5000, 5000)
+		plan := safe(w, "-o", "json").exits(0).plan()
+		got := ""
+		for p := range int32(3) {
+			for _, side := range []string{"stored", "committed"} {
+				c := plan.change(t, "orders", p, side)
+				got += words(c.Old.Offset, c.New.Offset, c.Skips, c.Repeats) + "; "
+			}
+		}
+		same(t, "old, new, skips, repeats", got, "850 850 0 0; 5000 850 0 0; 5000 700 0 0; 700 700 0 0; 5000 900 400 0; 5000 900 400 0; ")
+	})
 	t.Run("a side without", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", in, in).commit("billing", "orders", 600, none).save("billing", "orders", none, 700)

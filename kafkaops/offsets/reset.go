@@ -233,7 +233,12 @@ func (c Change) safe(s Snapshot, r Row) Change {
 		}
 	}
 	at := min(r.Stored.Offset, r.Committed.Offset)
-	return c.aim(s, r, Value{Offset: at, Epoch: None}, fmt.Sprintf("the smaller of stored %d and committed %d", r.Stored.Offset, r.Committed.Offset), true)
+	known := at <= r.Range.End
+	c = c.aim(s, r, Value{Offset: at, Epoch: None}, fmt.Sprintf("the smaller of stored %d and committed %d", r.Stored.Offset, r.Committed.Offset), true)
+	if known { // the smaller one says what was done: a side beyond the end passes over nothing by going there
+		c.Skips = 0
+	}
+	return c
 }
 
 // from takes over what another place says.

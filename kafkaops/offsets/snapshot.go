@@ -290,7 +290,7 @@ func (g Group) Repairs(cluster string) Repair {
 // no entry of the store back: there the smaller one is the store's. asked is what the look was held to.
 func (g Group) Safe(cluster string, asked []Selection) []Selection {
 	some := false
-	safe := g.selectRows(asked, func(r *Row) bool {
+	safe := g.Select(asked, func(r *Row) bool {
 		j := JudgeRow(r, cluster, true)
 		n, ok := j.Unprocessed()
 		some = some || ok && n > 0
@@ -302,9 +302,9 @@ func (g Group) Safe(cluster string, asked []Selection) []Selection {
 	return safe
 }
 
-// selectRows selects the rows for which f holds; a topic all of whose partitions are among them by its name alone, unless partitions of
+// Select selects the rows for which f holds; a topic all of whose partitions are among them by its name alone, unless partitions of
 // it were asked for: then there are others.
-func (g Group) selectRows(asked []Selection, f func(*Row) bool) []Selection {
+func (g Group) Select(asked []Selection, f func(*Row) bool) []Selection {
 	var all []Selection
 	of := map[string]int{}
 	for i := range g.Rows {
