@@ -135,7 +135,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if r.idle == 0 {
 		w.plan = w.plan.Unwatched(shot)
 	}
-	w.knownToNeither(shot)
+	w.knownToNeither(ctx, shot)
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(ctx); err != nil {
@@ -224,12 +224,13 @@ func (g *global) afterWrite(hard context.Context) (context.Context, context.Canc
 
 // knownToNeither notes which groups the store is to get entries of, although nobody knows them: a name may be misspelled. Of many groups,
 // as a document may have, it does not search for what was meant.
-func (w *writing) knownToNeither(shot offsets.Snapshot) {
+func (w *writing) knownToNeither(ctx context.Context, shot offsets.Snapshot) {
 	for i := range w.plan.Groups {
 		pg := &w.plan.Groups[i]
 		grp, _ := shot.Group(pg.Group)
-		if grp.Existence != offsets.Missing || grp.Store == nil || stored(grp) || w.road.long != nil ||
-			!slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Side == offsets.Stored && c.Verdict == offsets.Write }) {
+		made := func(c offsets.Change) bool { return c.Side == offsets.Stored && c.Verdict == offsets.Write }
+		if grp.Existence != offsets.Missing || grp.Store == nil || !grp.Store.Nothing() || w.road.long != nil ||
+			!slices.ContainsFunc(pg.Changes, made) || !w.g.session.hasNothing(ctx, pg.Group) {
 			continue
 		}
 		note := fmt.Sprintf("neither the cluster nor the store knows group %q: its first entries are made", pg.Group)
