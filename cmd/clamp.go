@@ -66,8 +66,8 @@ func (o *clampOptions) validate(g *global) error {
 		return err
 	}
 	switch {
-	case g.store == "" && o.missing != "":
-		return needStore("--missing", "")
+	case g.store == "" && o.missing == "other":
+		return needStore("--missing other", "")
 	case g.store == "" && o.salvage:
 		return needStore("--salvage", "")
 	}

@@ -491,7 +491,7 @@ func TestFlagWithoutAMeaning(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=900 1=900")
 	w.b.Reset()
 	w.run("history", "-g", "billing", "--all", "--skip", "5").exits(2).says("--all shows every step, and --skip some of them")
-	w.run("clamp", "-g", "billing", "--missing", "other", "--execute").exits(2).says("--missing needs a store")
+	w.run("clamp", "-g", "billing", "--missing", "other", "--execute").exits(2).says("--missing other needs a store")
 	w.run("clamp", "-g", "billing", "--salvage", "--execute").exits(2).says("--salvage needs a store")
 	same(t, "requests", w.b.Count(), 0)
 }

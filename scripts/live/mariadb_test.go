@@ -74,7 +74,9 @@ func TestMariaDBBadRows(t *testing.T) {
 	s.run("describe", "-g", s.group, "-s", url).exits(3).prints("40 expired", `"NULL" is no number`, "there are 2 rows (30, 40)")
 	s.run("clamp", "-g", s.group, "-s", url, "--stored", "--execute").exits(4)
 	same(t, "rows", sqlDo(t, m, "SELECT `partition`, `offset` FROM offsets ORDER BY 1, 2"), "0\t10\n1\tNULL\n2\t30\n2\t40")
-	s.run("clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--salvage", "--execute").exits(0).
+	salvage := []string{"clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--salvage", "--execute"}
+	s.run(salvage...).exits(4).says("--missing earliest")
+	s.run(append(salvage, "--missing", "earliest")...).exits(0).
 		prints(`"NULL" is no number`, "there are 2 rows (30, 40)", "3 of 3 verified")
 	same(t, "rows", sqlDo(t, m, "SELECT `partition`, `offset` FROM offsets ORDER BY 1, 2"), "0\t50\n1\t0\n2\t0")
 }

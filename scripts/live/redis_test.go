@@ -117,7 +117,8 @@ func TestRedisBadValues(t *testing.T) {
 	clamp := []string{"clamp", "-g", s.group, "-t", s.topic, "-s", url, "--stored", "--execute"}
 	s.run("describe", "-g", s.group, "-s", url).exits(3).prints("is no number")
 	s.run(clamp...).exits(4).says("is no number", "--salvage")
-	s.run(append(clamp, "--salvage")...).exits(0).prints("is no number", "1 of 1 verified")
+	s.run(append(clamp, "--salvage")...).exits(4).prints("is no number").says("--missing earliest")
+	s.run(append(clamp, "--salvage", "--missing", "earliest")...).exits(0).prints("is no number", "1 of 1 verified")
 	same(t, "salvaged", redisDo(t, r, "HMGET", key, "0", "1"), "200\n1000")
 }
 
