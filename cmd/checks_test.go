@@ -120,3 +120,25 @@ func gateSkips(t *testing.T, plan string) string {
 	must(t, err)
 	return strings.TrimSpace(string(out))
 }
+
+// The hint skips nothing that can be read, also where the log is proven to be the same; typed as it stands it runs through.
+func TestHintOfProvenHigh(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000})
+	w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 1500).commit("billing", "orders", 1000)
+	hint := "to bring it back into range, and read again what may have been skipped: gtoffset clamp -g billing -s " + w.store + " --stored --high earliest"
+	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("hint: " + hint)
+	w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--high", "earliest", "--execute").exits(0)
+	same(t, "stored", w.stored("billing", "orders"), "0=0")
+}
+
+// A partition of which there is no offset anywhere is not ok with a store: what gives it one is the hint, and mends it.
+func TestHintOfNoOffsetAnywhere(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{300, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 900, none, 900).save("billing", "orders", 900, none, 900)
+	line := "gtoffset clamp -g billing -t orders:1 -s " + w.store + " --stored"
+	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).says(`"hint":"to start at earliest where there is no offset yet: ` + line)
+	w.run("clamp", "-g", "billing", "-t", "orders:1", "-s", w.store, "--stored", "--execute").exits(0)
+	same(t, "stored", w.stored("billing", "orders"), "0=900 1=300 2=900")
+	w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(0).never("hint")
+}

@@ -27,7 +27,7 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 		}
 	}
 	if !fine {
-		if hint := g.mending(shot, grp, sc); hint != "" {
+		if hint := cmp.Or(g.mending(shot, grp, sc), g.starting(grp, sc)); hint != "" {
 			return hint
 		}
 	}
@@ -43,14 +43,7 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		return ""
 	}
 	line := func(command string, selections []offsets.Selection, end ...string) string {
-		words := []string{command, "-g", grp.ID}
-		for _, sel := range selections {
-			words = append(words, "-t", sel.String())
-		}
-		if g.store != "" {
-			words = append(words, "-s", g.store)
-		}
-		return g.typed(append(words, end...)...)
+		return g.lineOf(grp, command, selections, end...)
 	}
 	mend := grp.Repairs(shot.Origin.Cluster)
 	writable := g.session.store == nil || g.session.store.Can().Write // what is only read is mended by its job
@@ -107,6 +100,32 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	return cmp.Or(clamp(mendable[:1], nil), clamp(mendable[1:], nil)) // what one side lacks stands against both
 }
 
+// starting is the command that gives partitions without an offset anywhere one in the store, "" if there are none.
+func (g *global) starting(grp offsets.Group, sc *scope) string {
+	if grp.Active() || grp.Trouble != nil || grp.Store == nil || grp.Store.Trouble != nil || !g.session.store.Can().Write {
+		return ""
+	}
+	none := grp.Select(sc.selections, func(r *offsets.Row) bool {
+		return r.Range.Known() && r.Stored.Presence == offsets.Absent && r.Committed.Presence == offsets.Absent
+	})
+	if len(none) == 0 {
+		return ""
+	}
+	return "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--stored")
+}
+
+// lineOf is a command about a group, as it can be typed.
+func (g *global) lineOf(grp offsets.Group, command string, selections []offsets.Selection, end ...string) string {
+	words := []string{command, "-g", grp.ID}
+	for _, sel := range selections {
+		words = append(words, "-t", sel.String())
+	}
+	if g.store != "" {
+		words = append(words, "-s", g.store)
+	}
+	return g.typed(append(words, end...)...)
+}
+
 // recreated selects what was recorded for a topic that was recreated since.
 func recreated(shot offsets.Snapshot) func(*offsets.Row) bool {
 	return func(r *offsets.Row) bool {
@@ -151,6 +170,8 @@ func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.Cla
 		for _, ch := range plan.Each() {
 			flag, _, _ := strings.Cut(ch.Choice, " ")
 			switch {
+			case ch.Verdict == offsets.Write && ch.Condition == offsets.High && ch.Skips > 0 && p.High == "": // also where that asks nobody
+				p.High, open = offsets.ToEarliest, true
 			case ch.Verdict != offsets.Ask && ch.Verdict != offsets.Refuse:
 			case flag == "--high" && p.High == "":
 				p.High, open = offsets.ToEarliest, true

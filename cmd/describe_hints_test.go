@@ -52,7 +52,7 @@ func TestHintsComeToAnEnd(t *testing.T) {
 	}{
 		{
 			name: "a commit beyond the end is among what would be lost", stored: []int64{150, 200, 300, 801, 100, none}, committed: []int64{150, 260, 300, 201, 99000, none},
-			first: "-t orders:1,4 ", after: []string{"0=150 1=200 2=300 3=801 4=100", "0=150 1=200 2=300 3=201 4=100"},
+			first: "-t orders:1,4 ", after: []string{"0=150 1=200 2=300 3=801 4=100 5=100", "0=150 1=200 2=300 3=201 4=100"},
 		},
 		{
 			name: "low on both sides, and one of them", stored: []int64{50, 50, 500, 500}, committed: []int64{50, 300, 50, 501},
