@@ -188,3 +188,34 @@ func TestHintsInTheirOrder(t *testing.T) {
 		})
 	}
 }
+
+// A command that only reads has no use for a folder that is new.
+func TestHintOfAStoreThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{100, 1000}).commit("billing", "orders", 50)
+	nowhere := filepath.Join(w.store, "misspelled")
+	w.run("describe", "-g", "billing", "-s", nowhere).exits(1).says("looked at " + nowhere + "; -s names the folder").never("mkdir")
+	w.run("clamp", "-g", "billing", "-t", "orders", "-s", nowhere, "--stored", "--execute").exits(1).says("mkdir")
+}
+
+// A replay of what was recorded for another topic of that name says what decides, and the line works.
+func TestHintOfAReplayOfARecreatedTopic(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 0}).saveAs("billing", "orders", "AAAAAAAAAAAAAAAAAAAAAA", "kfake", 50)
+	must(t, w.b.Produce("orders", 0, "a", "b"))
+	e := w.run("replay", "-g", "billing", "-t", "orders", "-s", w.store).exits(4).says("recorded before the topic was recreated", "hint: clamp decides it")
+	_, line, _ := strings.Cut(e.err, "to begin the new topic: gtoffset ")
+	line, _, _ = strings.Cut(line, "\n")
+	w.run(append(typed(line), "--execute")...).exits(0)
+	w.run("replay", "-g", "billing", "-t", "orders", "-s", w.store).exits(0).prints(`"a"`)
+}
+
+// Of a plan that was overtaken what stands now is shown, beside what it was.
+func TestPlanThatWasOvertaken(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 700)
+	plan := w.document(w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(0).out)
+	w.commit("billing", "orders", 640)
+	w.run("import", plan, "--execute").exits(4).says("committed 640: moved since the plan: was 700, is 640", "plan anew from there")
+	same(t, "old", w.run("import", plan, "--dry-run", "-o", "json").exits(4).plan().change(t, "orders", 0, "committed").Old.Offset.String(), "640")
+}

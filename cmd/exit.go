@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -80,6 +81,11 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 		p := explain(ctx, e)
 		if g.unwritten && (p.code == exitInterrupted || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission)) && !strings.HasSuffix(p.text, nothingWritten) {
 			p.text += nothingWritten
+		}
+		if errors.Is(e, offsetfile.ErrNoRoot) && !g.unwritten { // what only reads has no use for a folder that is new
+			_, root, _ := localPath(g.store)
+			root, _ = filepath.Abs(root)
+			p.hint = "looked at " + root + "; -s names the folder that holds GROUP/TOPIC/gtoffset"
 		}
 		of[p.code] = append(of[p.code], p.why()...)
 		if p.lacks != nil {

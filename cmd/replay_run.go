@@ -134,7 +134,7 @@ func (r *replay) refused() error {
 func (r *replay) refusal() *problem {
 	var texts, choices []string
 	p := &problem{code: exitUnreachable}
-	high := false
+	high, recreated := false, false
 	for _, s := range r.stretches {
 		if s.Verdict != offsets.Refuse {
 			continue
@@ -154,7 +154,7 @@ func (r *replay) refusal() *problem {
 		if s.Choice != "" && !slices.Contains(choices, s.Choice) {
 			choices = append(choices, s.Choice)
 		}
-		high = high || s.High
+		high, recreated = high || s.High, recreated || s.Recreated
 		p.details = append(p.details, output.ErrorDetail{Group: r.o.group, Topic: s.Topic, Partition: s.Partition, Reason: s.Reason})
 	}
 	if len(texts) == 0 {
@@ -162,6 +162,8 @@ func (r *replay) refusal() *problem {
 	}
 	p.text = list(texts, 3)
 	switch {
+	case recreated && r.o.start.Aim == offsets.AimStored:
+		p.hint = "clamp decides it, to begin the new topic: " + r.g.typed(append([]string{"clamp", "-g", r.o.group, "-s", r.g.store, "--stored", "--recreated", "earliest"}, r.topicFlags()...)...)
 	case high && r.o.start.Aim == offsets.AimStored:
 		p.hint = r.g.typed(append([]string{"clamp", "-g", r.o.group, "-s", r.g.store, "--stored"}, r.topicFlags()...)...)
 	case high && r.o.start.Aim == offsets.AimCommitted:

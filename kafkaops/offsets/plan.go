@@ -463,6 +463,12 @@ func Resume(p Plan, s Snapshot) Plan {
 	}
 	return Recheck(p, s).eachOf(func(group string, c Change) Change {
 		switch {
+		case c.Moved: // what is there now is what is shown
+			g, _ := s.Group(group)
+			if r, there := g.Row(c.Key); there {
+				c.Old, c.New = ValueOf(r.Entry(c.Side)), ValueOf(r.Entry(c.Side))
+				c.Skips, c.Repeats, c.Expired, c.Clamped = 0, 0, 0, false
+			}
 		case c.Verdict == Write && c.Result == Already:
 			c.Verdict, c.Reason, c.Old, c.Verified = Keep, "at its new value already", c.New, false
 			c.Condition, c.Skips, c.Repeats, c.Expired = s.condition(group, c.Key, c.Side), 0, 0, 0

@@ -49,6 +49,7 @@ type Stretch struct {
 	Expired   int64     // records before From that are lost for good, and left out by choice
 	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
+	Recreated bool      // Refuse, because the number is of the topic as it was before it was recreated: clamp decides
 	Away      bool      // Refuse, because the cluster or the store did not tell what is needed
 	Follow    bool      // what is written later is read, too
 }
@@ -120,6 +121,7 @@ func (st *Stretch) resolve(s Snapshot, r Row, b Bound, end *int64) (Stretch, boo
 		}
 		if reason, choice := notComparable(s, r, e, string(side)); reason != "" {
 			st.Away = e.Presence == Unreadable
+			st.Recreated = Judge(e, r.Range, s.Origin.Cluster).Identity == Recreated
 			return st.refuse(reason, choice), false
 		}
 		*end = e.Offset
