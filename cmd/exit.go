@@ -85,7 +85,7 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 		if errors.Is(e, offsetfile.ErrNoRoot) && !g.unwritten { // what only reads has no use for a folder that is new
 			_, root, _ := localPath(g.store)
 			root, _ = filepath.Abs(root)
-			p.hint = "looked at " + root + "; -s names the folder that holds GROUP/TOPIC/gtoffset"
+			p.hint = "looked at " + quote(root) + "; -s names the folder that holds GROUP/TOPIC/gtoffset"
 		}
 		of[p.code] = append(of[p.code], p.why()...)
 		if p.lacks != nil {
