@@ -231,12 +231,7 @@ func TestBackupsNotOurs(t *testing.T) {
 	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--backup-dir", dir, "--execute").exits(0)
 	w.now = w.now.Add(48 * time.Hour)
 	prune := []string{"backups", "--prune", "1d", "--backup-dir", dir}
-	run := w.run
-	if os.Getuid() == 0 {
-		run = func(args ...string) result { return w.process(65534, "", args...) }
-		must(t, os.Chmod(filepath.Dir(dir), 0o755))
-		must(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755))
-	}
+	run := w.unprivileged(filepath.Dir(dir))
 	mode := func(folder, file os.FileMode) {
 		must(t, os.Chmod(dir, folder))
 		paths, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -198,13 +198,8 @@ func TestCasesFrd(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 500).save("billing", "orders", 100)
 		must(t, os.Chmod(w.path("billing", "orders"), 0))
-		run := w.run
-		if os.Getuid() == 0 {
-			open(t, w.store)
-			open(t, w.state)
-			must(t, os.Chmod(w.state, 0o777))
-			run = func(args ...string) result { return w.process(65534, "", args...) }
-		}
+		run := w.unprivileged(w.store, w.state)
+		must(t, os.Chmod(w.state, 0o777))
 		run("describe", "-g", "billing", "-s", w.store).exits(3).prints("permission denied", w.path("billing", "orders"))
 		run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--missing", "earliest", "--salvage", "--execute").exits(4).says("permission denied", "nothing was written", "hint: run it as the user of the job")
 		fi, err := os.Stat(w.path("billing", "orders"))
@@ -215,13 +210,8 @@ func TestCasesFrd(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).save("billing", "orders", 100)
 		folder := filepath.Dir(w.path("billing", "orders"))
-		run := w.run
-		if os.Getuid() == 0 {
-			open(t, w.store)
-			open(t, w.state)
-			must(t, os.Chmod(w.state, 0o777))
-			run = func(args ...string) result { return w.process(65534, "", args...) }
-		}
+		run := w.unprivileged(w.store, w.state)
+		must(t, os.Chmod(w.state, 0o777))
 		must(t, os.Chmod(w.path("billing", "orders"), 0o644))
 		must(t, os.Chmod(folder, 0o555))
 		clamp := func(hindrance string) {

@@ -87,3 +87,15 @@ func open(t *testing.T, dir string) {
 		dir = filepath.Dir(dir)
 	}
 }
+
+// unprivileged runs the program as a user whom the modes of files bind: another one, if we are root, who may enter the folders.
+func (w *world) unprivileged(folders ...string) func(args ...string) result {
+	w.t.Helper()
+	if os.Getuid() != 0 {
+		return w.run
+	}
+	for _, folder := range folders {
+		open(w.t, folder)
+	}
+	return func(args ...string) result { return w.process(65534, "", args...) }
+}
