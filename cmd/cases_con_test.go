@@ -54,9 +54,9 @@ func TestCasesCon(t *testing.T) {
 	t.Run("CON-3", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
-		brief(t, w.run("describe", "-X", "security.protocol=SSL", "-X", "request.timeout.ms=300").exits(5).says("answers without TLS", "hint: -X security.protocol="))
+		brief(t, w.run("describe", "-X", "security.protocol=SSL", "-X", "request.timeout.ms=2000").exits(5).says("answers without TLS", "hint: -X security.protocol="))
 		login := startWith(t, kafkatest.Options{Brokers: 1, Plain: true, Extra: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", "hush")}})
-		brief(t, login.run("describe", "-X", "security.protocol=SSL", "-X", "request.timeout.ms=300").exits(5).says("answers without TLS", "hint: -X security.protocol=SASL_PLAINTEXT"))
+		brief(t, login.run("describe", "-X", "security.protocol=SSL", "-X", "request.timeout.ms=2000").exits(5).says("answers without TLS", "hint: -X security.protocol=SASL_PLAINTEXT"))
 		w.vars["GTOFFSET_BOOTSTRAP_SERVER"] = answering(t, "HTTP/1.1 400 Bad Request\r\n")
 		brief(t, w.run("describe", "-X", "security.protocol=SSL").exits(5).says("does not speak TLS"))
 	})
@@ -297,8 +297,8 @@ func TestCasesCon(t *testing.T) {
 			}
 			return true
 		})
-		w.run("describe", "-g", "billing", "--timeout", "2s").exits(5).says("COORDINATOR_NOT_AVAILABLE", "offsets.topic.replication.factor").never("no commit")
-		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "--timeout", "2s").exits(5).says("nothing was written")
+		w.run("describe", "-g", "billing").exits(5).says("COORDINATOR_NOT_AVAILABLE", "offsets.topic.replication.factor").never("no commit")
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute").exits(5).says("nothing was written")
 	})
 }
 
