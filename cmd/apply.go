@@ -515,8 +515,8 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 	return f
 }
 
-// readBack reads every partition that was tried, and settles what was not answered. A commit that timed out may still be stored:
-// it is looked for until the broker, too, has given it up.
+// readBack reads every partition that was tried, and settles what was not answered. What was sent may still be stored, though the
+// connection is gone: it is looked for until the broker, too, has given it up.
 func (w *writing) readBack(ctx context.Context) {
 	w.g.session.cluster.NewLook()      // a broker that hung up during the write may answer again
 	for i, pg := range w.plan.Groups { // one after the other: of many groups, the whole and its copy would not fit

@@ -120,7 +120,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			case errors.As(err, &e) && e.Sent:
 				set(indexes, offsets.Unverified, err.Error())
 				for _, i := range indexes {
-					w.changes[i].Pending = e.Timeout()
+					w.changes[i].Pending = true // a broker may go through with what it has, though nobody waits any more
 				}
 				return false
 			case errors.As(err, &e) && ctx.Err() == nil && !refusedForGood(err):

@@ -14,6 +14,7 @@ func (g PlanGroup) Deleted(result Result, why string, lacks *Right) PlanGroup {
 	for i, c := range g.Changes {
 		if c.Verdict == Write {
 			g.Changes[i].Result, g.Changes[i].Error, g.Changes[i].Lacks = result, why, lacks
+			g.Changes[i].Pending = result == Unverified
 		}
 	}
 	return g

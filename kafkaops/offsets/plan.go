@@ -115,7 +115,7 @@ type Change struct {
 	Away      bool   // refused only because a broker did not answer
 	Refused   bool   // Failed because the other end would not have it: members in the group, a file changed meanwhile
 	Denied    bool   // Failed because the store does not let this user write
-	Pending   bool   // Unverified because no answer came in time: the broker may still store it
+	Pending   bool   // Unverified because no answer came: what was sent may still be stored
 	Verified  bool   // read back and found as planned
 }
 
