@@ -163,6 +163,12 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if err := w.save(); err != nil {
 		return err
 	}
+	if err := w.lastRead(ctx); err != nil {
+		return err
+	}
+	if w.plan.ToDo() == 0 {
+		return errors.Join(w.results(), w.leftOut(shot, w.plan))
+	}
 	if ctx.Err() != nil {
 		return ctx.Err() // nothing was written yet
 	}
@@ -388,8 +394,79 @@ func (w *writing) freshLook(ctx context.Context) error {
 		w.plan = checked
 		return err
 	}
+	w.overtook(checked)
 	w.plan = checked
 	return nil
+}
+
+// lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
+// disk: what was committed meanwhile would be written over, and be in no backup. What an open transaction is going to commit is refused.
+func (w *writing) lastRead(ctx context.Context) error {
+	sc := w.narrowed()
+	sc.groups = slices.DeleteFunc(sc.groups, func(name string) bool { return !w.commits(name) })
+	if len(sc.groups) == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
+	defer cancel()
+	now, _, err := w.g.session.cluster.SettledGroups(limited, sc.groups, partitionsOf(sc.selections))
+	if ctx.Err() != nil {
+		err = ctx.Err() // nothing was written yet
+	}
+	if err != nil {
+		return errors.Join(err, w.unsave())
+	}
+	w.fresh.Groups = slices.Clone(w.fresh.Groups)
+	for _, g := range now {
+		if i := slices.IndexFunc(w.fresh.Groups, func(was offsets.Group) bool { return was.ID == g.ID }); i >= 0 {
+			w.fresh.Groups[i] = w.fresh.Groups[i].Again(g.Group, g.Commits)
+		}
+	}
+	checked := offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh)
+	if checked.Count() == w.plan.Count() {
+		return nil
+	}
+	if err := w.unsave(); err != nil {
+		return err
+	}
+	w.plan = checked
+	if err := w.refused(w.fresh, checked); err != nil || w.plan.ToDo() == 0 {
+		return err
+	}
+	return w.save()
+}
+
+// commits reports whether anything of a group is to be written to the cluster.
+func (w *writing) commits(group string) bool {
+	for _, pg := range w.plan.Groups {
+		if pg.Group == group && (pg.Whole || slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool {
+			return c.Side == offsets.Committed && c.Verdict == offsets.Write
+		})) {
+			return true
+		}
+	}
+	return false
+}
+
+// overtook notes where what is written differs from what was asked about: a beginning that moved on, and partitions that are new.
+func (w *writing) overtook(checked offsets.Plan) {
+	for i, pg := range w.plan.Groups {
+		now := checked.Groups[i]
+		var moved []offsets.Key
+		first := ""
+		for j, c := range pg.Changes {
+			if n := now.Changes; len(n) == len(pg.Changes) && c.Verdict == offsets.Write && n[j].Verdict == offsets.Write && n[j].New.Offset != c.New.Offset {
+				moved = append(moved, c.Key)
+				first = cmp.Or(first, fmt.Sprintf(" (%s: %d, not %d)", c.Key, n[j].New.Offset, c.New.Offset))
+			}
+		}
+		if len(moved) > 0 {
+			w.g.note("group %q: earliest has moved on since the plan, and is written as it is now: %s%s", pg.Group, inWords(offsets.Selections(moved)), first)
+		}
+		if added := pg.Unknown(w.fresh); len(added) > 0 {
+			w.g.note("group %q: new since the plan, and not in it: %s; the same command plans anew", pg.Group, inWords(offsets.Selections(added)))
+		}
+	}
 }
 
 // narrowed is the scope of the second look: the groups that are to be written, by name.

@@ -68,6 +68,18 @@ func (w *writing) save() error {
 	return nil
 }
 
+// unsave takes back what was saved for a write that will not be.
+func (w *writing) unsave() error {
+	var errs []error
+	for _, path := range []string{w.plan.Backup, w.saved} {
+		if path != "" {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	w.plan.Backup, w.plan.Undo, w.saved = "", "", ""
+	return errors.Join(errs...)
+}
+
 // importing begins the line that imports a document of this run: where it goes, and the store where a secret is sent to it.
 func (w *writing) importing(path string) []string {
 	line := append([]string{"gtoffset", "import", path}, w.g.reach(w.plan.Origin.Bootstrap)...)

@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/kafkaops/records"
 	"gtoffset/kafkaops/wire"
@@ -79,7 +80,8 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 	of := map[int][]cause{} // by code
 	for _, e := range split(err) {
 		p := explain(ctx, e)
-		if g.unwritten && (p.code == exitInterrupted || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission)) && !strings.HasSuffix(p.text, nothingWritten) {
+		if g.unwritten && (p.code == exitInterrupted || p.code == exitRefused || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission)) &&
+			!strings.Contains(p.text, nothingWritten[2:]) {
 			p.text += nothingWritten
 		}
 		if errors.Is(e, offsetfile.ErrNoRoot) && !g.unwritten { // what only reads has no use for a folder that is new
@@ -148,6 +150,7 @@ func explain(ctx context.Context, err error) problem {
 	var credentials *offsetfile.CredentialsError
 	var damage *offsetfile.DamageError
 	var old *wire.TooOldError
+	var other *kafkaops.OtherClusterError
 	switch {
 	case errors.As(err, &known) && known.err != nil:
 		return known.because(explain(ctx, known.err))
@@ -181,6 +184,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
 	case errors.As(err, &noLock):
 		return problem{code: exitFailed, text: err.Error() + "; nothing was written", hint: outOfTheWay(noLock.Path) + ": a lock file is made anew"}
+	case errors.As(err, &other):
+		return problem{code: exitRefused, causes: []cause{causeCluster}, text: err.Error(), hint: "check the addresses; --expect-cluster names the one that is meant"}
 	case ofStdout(err) != nil:
 		return *ofStdout(err)
 	case ofRecords(err) != nil:

@@ -295,14 +295,7 @@ func (p *past) undo(interrupt context.Context, g *global) string {
 	}
 	before := offsets.Clock(way.Before)
 	at := []string{"--to-commit-at", way.Before.Add(-time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
-	named := func(selections []offsets.Selection) string {
-		var all []string
-		for _, s := range selections {
-			all = append(all, quote(s.String()))
-		}
-		return list(all, 3)
-	}
-	stay, fresh := named(way.Other), named(way.Fresh)
+	stay, fresh := inWords(way.Other), inWords(way.Fresh)
 	switch {
 	case len(way.Back) == 0 && stay == "":
 		return ""

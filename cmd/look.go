@@ -70,14 +70,10 @@ func (g *global) connect(ctx context.Context) (*session, error) {
 	}
 	s.origin.Cluster = s.cluster.ID()
 	if g.expectCluster != "" && g.expectCluster != s.origin.Cluster {
-		p := &problem{
+		return nil, &problem{
 			code: exitRefused, causes: []cause{causeCluster}, text: fmt.Sprintf("this is cluster %s (%s), not %s", s.origin.Cluster, s.origin.Bootstrap, g.expectCluster),
 			hint: "check the address, or --expect-cluster",
 		}
-		if g.unwritten {
-			p.text += "; nothing was written"
-		}
-		return nil, p
 	}
 	return s, nil
 }

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -457,6 +459,116 @@ func TestFreshLook(t *testing.T) {
 			})
 		}
 	}
+	// What moves while it is asked, and no longer shows in the second look of the partitions themselves.
+	t.Run("what decided moved", func(t *testing.T) {
+		t.Parallel()
+		for name, c := range map[string]struct {
+			args  string
+			moves func(w *world)
+			says  string
+		}{
+			"the smaller of two":     {"reset -t orders --to-safe --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, "stored, which decided, moved since the plan: was 600, is 550"},
+			"the store":              {"reset -t orders --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, "stored, which decided, moved since the plan: was 600, is 550"},
+			"the commits":            {"reset -t orders --to-committed", func(w *world) { w.commit("billing", "orders", 860, 800) }, "committed, which decided, moved since the plan: was 800, is 860"},
+			"there was nothing":      {"clamp -t other --stored", func(w *world) { w.commit("billing", "other", 5) }, "committed, which decided, moved since the plan: was none, is 5"},
+			"what does not decide":   {"reset -t orders --to-earliest --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
+			"no part of what stands": {"reset -t orders:1 --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).topic("other", [2]int64{0, 10})
+				w.commit("billing", "orders", 800, 800).save("billing", "orders", 600, 700)
+				w.person("y\n", func() { c.moves(w) })
+				r := w.run(append(strings.Fields(c.args), "-g", "billing", "-s", w.store)...)
+				if c.says == "" {
+					r.exits(0)
+					return
+				}
+				r.exits(4).says(c.says, "nothing was written")
+				same(t, "files", len(w.backups()), 0)
+			})
+		}
+	})
+	t.Run("what is written otherwise than asked is told", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 100)
+		w.person("y\n", func() {
+			w.grow("orders", [2]int64{600, 900}, [2]int64{500, 900})
+			must(t, w.b.AddPartitions("orders", 3))
+		})
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest").exits(0).prints("2 of 2 verified").
+			says("earliest has moved on since the plan, and is written as it is now: orders:0 (orders 0: 600, not 500)", "new since the plan, and not in it: orders:2; the same command plans anew")
+	})
+	t.Run("the cluster is another", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		var elsewhere atomic.Bool
+		w.b.Rewrite(kmsg.Metadata.Int16(), func(_ int32, r kmsg.Response) bool {
+			if elsewhere.Load() {
+				r.(*kmsg.MetadataResponse).ClusterID = kmsg.StringPtr("other")
+			}
+			return true
+		})
+		w.person("y\n", func() { elsewhere.Store(true) })
+		w.run("clamp", "-g", "billing").exits(4).says("the cluster was kfake and is other now", "nothing was written")
+		same(t, "writes", w.writes(), 0)
+	})
+	// The last look at the commits comes when all else is done.
+	t.Run("a commit while the ends are measured", func(t *testing.T) {
+		t.Parallel()
+		meanwhile := func(w *world, commit func()) {
+			var asked, once atomic.Bool
+			w.b.Rewrite(kmsg.ListOffsets.Int16(), func(int32, kmsg.Response) bool {
+				if asked.Load() && once.CompareAndSwap(false, true) {
+					commit()
+				}
+				return true
+			})
+			w.person("y\n", func() { asked.Store(true) })
+		}
+		for name, args := range map[string]string{"clamp": "clamp -g billing", "delete": "delete -g billing --whole-group", "delete more": "delete -g billing --whole-group"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := low(t).topic("other", [2]int64{0, 10})
+				meanwhile(w, func() {
+					if name == "delete more" {
+						w.commit("billing", "other", 7)
+					} else {
+						w.commit("billing", "orders", 300)
+					}
+				})
+				w.run(strings.Fields(args)...).exits(4).says("moved since the plan", "nothing was written")
+				same(t, "files", len(w.backups()), 0)
+			})
+		}
+		t.Run("--partial", func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 200)
+			meanwhile(w, func() { w.commit("billing", "orders", none, 300) })
+			r := w.run("clamp", "-g", "billing", "--partial").exits(3).prints("1 of 1 verified").says("left out: orders 1")
+			same(t, "committed", w.committed("billing", "orders"), "0=500 1=300")
+			w.run(r.undo()...).exits(0)
+			same(t, "undone", w.committed("billing", "orders"), "0=100 1=300")
+		})
+	})
+	t.Run("an open transaction is going to commit", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		var stable atomic.Bool
+		w.b.Fake.ControlKey(kmsg.OffsetFetch.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+			w.b.Fake.KeepControl()
+			stable.Store(q.(*kmsg.OffsetFetchRequest).RequireStable)
+			return nil, nil, false
+		})
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			if stable.Load() {
+				r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions[0].ErrorCode = kerr.UnstableOffsetCommit.Code
+			}
+			return true
+		})
+		w.run("clamp", "-g", "billing", "--execute").exits(4).says("an open transaction is going to commit it", "nothing was written")
+		same(t, "writes", w.writes(), 0)
+	})
 	t.Run("under --execute", func(t *testing.T) {
 		t.Parallel()
 		w := low(t)

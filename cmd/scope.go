@@ -169,6 +169,15 @@ func (s *scope) settle() {
 // maxPartition is beyond what any cluster has: it keeps a range such as 0-2147483647 from eating memory.
 const maxPartition = 1_000_000
 
+// inWords lists some selections as -t takes them.
+func inWords(selections []offsets.Selection) string {
+	var all []string
+	for _, s := range selections {
+		all = append(all, quote(s.String()))
+	}
+	return list(all, 3)
+}
+
 // parseSelection reads NAME[:0,1,4-7]. A colon cannot be part of a topic's name.
 func parseSelection(s string) (offsets.Selection, error) {
 	bad := func(why string) (offsets.Selection, error) {

@@ -6,6 +6,7 @@ package kafkaops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -64,6 +65,13 @@ func (c *Cluster) ID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cluster.ID
+}
+
+// OtherClusterError says that the addresses lead to another cluster than before.
+type OtherClusterError struct{ Was, Is string }
+
+func (e *OtherClusterError) Error() string {
+	return fmt.Sprintf("the cluster was %s and is %s now: its addresses lead elsewhere", e.Was, e.Is)
 }
 
 // Close cuts all connections.

@@ -43,7 +43,7 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 		again := false
 		for part := range chunkTopics(topics) {
 			answers, err := c.wire.Do(ctx, nodes[group], func(v wire.Versions) ([]kmsg.Request, error) {
-				return fetchOffsets(v, []string{group}, part)
+				return fetchOffsets(v, []string{group}, part, false)
 			})
 			if err != nil {
 				last = troubleOf(err)
@@ -111,11 +111,13 @@ type fetched struct {
 	code    int16
 }
 
-// fetchOffsets asks for the commits of groups: in one request from v8 on, else in one request each. topics nil means all.
-func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32) ([]kmsg.Request, error) {
+// fetchOffsets asks for the commits of groups: in one request from v8 on, else in one request each. topics nil means all. With settled
+// (v7) a commit that an open transaction is going to replace is answered with UNSTABLE_OFFSET_COMMIT.
+func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32, settled bool) ([]kmsg.Request, error) {
 	names := slices.Sorted(maps.Keys(topics))
 	if v.Max(wire.OffsetFetch) >= 8 {
 		q := kmsg.NewPtrOffsetFetchRequest()
+		q.RequireStable = settled
 		for _, g := range groups {
 			r := kmsg.NewOffsetFetchRequestGroup()
 			r.Group = g
@@ -131,7 +133,7 @@ func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32) (
 	var all []kmsg.Request
 	for _, g := range groups {
 		q := kmsg.NewPtrOffsetFetchRequest()
-		q.Group = g
+		q.Group, q.RequireStable = g, settled
 		for _, name := range names {
 			t := kmsg.NewOffsetFetchRequestTopic()
 			t.Topic, t.Partitions = name, topics[name]
@@ -191,6 +193,8 @@ func (f *fetched) add(k offsets.Key, offset int64, epoch int32, metadata *string
 		e.Presence, e.Reason = offsets.Denied, troubleCode(code, "DESCRIBE on topic "+k.Topic).Reason
 	case code == wire.CodeUnknownTopic:
 		return // a topic that does not exist has no commits
+	case code == wire.CodeUnstableOffsetCommit:
+		e.Presence, e.Reason = offsets.Unreadable, "an open transaction is going to commit it; gtoffset history names its producer"
 	case code != 0:
 		e.Presence, e.Reason = offsets.Unreadable, wire.CodeText(code)
 	case offset == offsets.None:

@@ -161,13 +161,22 @@ func groupType(s string) offsets.GroupType {
 // Trouble; one that does not exist is Missing. The troubles are brokers whose groups could not be listed. The error means that
 // the cluster was not reached.
 func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string][]int32) ([]GroupCommits, []offsets.Trouble, error) {
+	return c.groups(ctx, names, topics, false)
+}
+
+// SettledGroups is Groups for who is about to write: a commit that an open transaction is going to replace is Unreadable (Kafka 2.5).
+func (c *Cluster) SettledGroups(ctx context.Context, names []string, topics map[string][]int32) ([]GroupCommits, []offsets.Trouble, error) {
+	return c.groups(ctx, names, topics, true)
+}
+
+func (c *Cluster) groups(ctx context.Context, names []string, topics map[string][]int32, settled bool) ([]GroupCommits, []offsets.Trouble, error) {
 	if err := c.Connect(ctx); err != nil {
 		return nil, nil, err
 	}
 	c.mu.Lock()
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
-	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
+	r := reading{c: c, topics: topics, wanted: topics, settled: settled, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
 	size, whole := 0, false
 	for name, ps := range topics {
 		size += len(name) + 16 + 4*len(ps)
@@ -226,10 +235,11 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 
 // reading is one run of Groups.
 type reading struct {
-	c      *Cluster
-	topics map[string][]int32       // to ask for by name; nil: all
-	wanted map[string][]int32       // nil: all
-	hints  map[string]offsets.Group // from ListGroups: type and coordinator
+	c       *Cluster
+	topics  map[string][]int32       // to ask for by name; nil: all
+	wanted  map[string][]int32       // nil: all
+	settled bool                     // no commits that an open transaction is going to replace
+	hints   map[string]offsets.Group // from ListGroups: type and coordinator
 
 	mu     sync.Mutex
 	groups map[string]*GroupCommits
@@ -375,7 +385,7 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 			if v.Has(wire.StreamsGroupDescribe) {
 				others = append(others, offsets.Streams)
 			}
-			f, err := fetchOffsets(v, ids, r.topics)
+			f, err := fetchOffsets(v, ids, r.topics, r.settled)
 			if err != nil {
 				return nil, err
 			}

@@ -138,6 +138,9 @@ func (m *measuring) locate(ctx context.Context, topics []string) error {
 				return err
 			}
 			r := answers[0].(*kmsg.MetadataResponse)
+			if is := deref(r.ClusterID); is != "" && is != m.c.ID() && m.c.ID() != "" {
+				return &OtherClusterError{Was: m.c.ID(), Is: is}
+			}
 			told := make(map[string]bool, len(part))
 			for _, t := range r.Topics {
 				if t.Topic == nil {

@@ -327,6 +327,22 @@ func (b *Broker) CreateTopic(topic string, partitions int32) error {
 	return b.Spread(topic)
 }
 
+// AddPartitions grows a topic to a number of partitions.
+func (b *Broker) AddPartitions(topic string, to int32) error {
+	q := kmsg.NewPtrCreatePartitionsRequest()
+	t := kmsg.NewCreatePartitionsRequestTopic()
+	t.Topic, t.Count = topic, to
+	q.Topics = append(q.Topics, t)
+	r, err := q.RequestWith(context.Background(), b.admin)
+	if err != nil {
+		return err
+	}
+	if err := kerr.ErrorForCode(r.Topics[0].ErrorCode); err != nil {
+		return err
+	}
+	return b.Spread(topic)
+}
+
 // Spread lets broker p modulo their number lead partition p: kfake draws leaders at random.
 func (b *Broker) Spread(topic string) error {
 	for _, p := range b.Fake.PartitionInfos(topic) {

@@ -2,7 +2,6 @@ package offsets
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -273,19 +272,11 @@ func (h History) with(e *HistoryEvent, wish func(*HistoryEvent) bool) []*History
 
 // selections are partitions as -t takes them.
 func (h History) selections(keys []Key) []Selection {
-	byTopic := map[string][]int32{}
-	for _, k := range keys {
-		byTopic[k.Topic] = append(byTopic[k.Topic], k.Partition)
-	}
-	var all []Selection
-	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
-		s := Selection{Topic: topic, Partitions: byTopic[topic]}
-		slices.Sort(s.Partitions)
-		s.Partitions = slices.Compact(s.Partitions)
-		if len(s.Partitions) == len(h.Topics[topic]) {
-			s.Partitions = nil // all that it ever committed for
+	all := Selections(keys)
+	for i, s := range all {
+		if len(s.Partitions) == len(h.Topics[s.Topic]) {
+			all[i].Partitions = nil // all that it ever committed for
 		}
-		all = append(all, s)
 	}
 	return all
 }

@@ -63,6 +63,20 @@ func (s Selection) String() string {
 	return b.String()
 }
 
+// Selections sorts partitions by topic, each once.
+func Selections(keys []Key) []Selection {
+	byTopic := map[string][]int32{}
+	for _, k := range keys {
+		byTopic[k.Topic] = append(byTopic[k.Topic], k.Partition)
+	}
+	var all []Selection
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		slices.Sort(byTopic[topic])
+		all = append(all, Selection{Topic: topic, Partitions: slices.Compact(byTopic[topic])})
+	}
+	return all
+}
+
 // Holds reports whether the selections include the partition; no selection includes everything.
 func Holds(selections []Selection, k Key) bool {
 	if len(selections) == 0 {

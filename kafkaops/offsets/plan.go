@@ -99,6 +99,7 @@ type Change struct {
 	TopicID   string // of the topic when the plan was made; "" unknown
 	Condition Condition
 	Old, New  Value
+	Beside    *int64 // the number on the other side, None for none, where it decided what the new one is; else nil
 	Target    Target
 	Verdict   Verdict
 	Reason    string // why it is changed, kept, asked about or refused
@@ -291,6 +292,8 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
+		case c.Beside != nil && *c.Beside != ValueOf(row.Entry(c.Side.Other())).Offset:
+			return c.moved(fmt.Sprintf("%s, which decided, moved since the plan: was %s, is %s", c.Side.Other(), number(*c.Beside), number(ValueOf(row.Entry(c.Side.Other())).Offset)), "")
 		case c.New.Offset == None:
 			return c
 		case row.Range.Gone() && c.Target != Restored:
@@ -326,6 +329,20 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		}
 	}
 	return p
+}
+
+// Unknown lists what a fresh look has of the group and the plan does not: partitions, or topics, that are new since. Nothing is unknown
+// to a plan that deletes the group, as that is held to what it knows.
+func (g PlanGroup) Unknown(fresh Snapshot) []Key {
+	now, _ := fresh.Group(g.Group)
+	var added []Key
+	for _, r := range now.Rows {
+		_, planned := slices.BinarySearchFunc(g.Changes, r.Key, func(c Change, k Key) int { return c.Key.Compare(k) })
+		if !planned && !g.Whole && r.Range.Known() {
+			added = append(added, r.Key)
+		}
+	}
+	return added
 }
 
 // already is a change that was found done: what it was to write was just read.
@@ -443,7 +460,7 @@ func Resume(p Plan, s Snapshot) Plan {
 	}
 	p.ID, p.Applied, p.Backup, p.Undo, p.Origin, p.Created, p.Command = "", false, "", "", s.Origin, s.At, "import"
 	p = p.eachOf(func(group string, c Change) Change {
-		c.Result, c.Error, c.Verified = "", "", false
+		c.Result, c.Error, c.Verified, c.Beside = "", "", false, nil // the plan may have been written on the other side already
 		if why := refused[group]; why != "" && c.Verdict != Keep {
 			return c.refuse(why, "")
 		}

@@ -73,6 +73,13 @@ func begin(r Row, side Side, cluster string) Change {
 	}
 }
 
+// beside remembers what stands on the other side, which decides.
+func (c Change) beside(r Row) Change {
+	at := ValueOf(r.Entry(c.Side.Other())).Offset
+	c.Beside = &at
+	return c
+}
+
 // strange says what a number that stays would have to be recorded for anew, "" if it is where it belongs.
 func (c Change) strange(s Snapshot) string {
 	switch {
@@ -122,13 +129,13 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 	case AimCurrent:
 		return c.current(s, r, e)
 	case AimSafe:
-		return c.safe(s, r)
+		return c.beside(r).safe(s, r)
 	case AimCommitAt:
 		return c.back(s, r, p.Past, p.Clamp)
 	case AimStored:
-		return c.from(s, r, r.Stored, "the store", p.Clamp)
+		return c.beside(r).from(s, r, r.Stored, "the store", p.Clamp)
 	case AimCommitted:
-		return c.from(s, r, r.Committed, "the commits", p.Clamp)
+		return c.beside(r).from(s, r, r.Committed, "the commits", p.Clamp)
 	case AimGroup:
 		from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
 		if from.Presence == Absent {

@@ -350,6 +350,20 @@ func (g *Group) Read(side Side, entries map[Key]Entry) {
 	}
 }
 
+// Again is the group as it was looked at, with what was read of it since: facts, members and commits. A commit of a partition that was
+// not looked at has a row without a range.
+func (g Group) Again(now Group, commits map[Key]Entry) Group {
+	now.CommitsKept, now.Store, now.Unstored, now.Rows = g.CommitsKept, g.Store, g.Unstored, slices.Clone(g.Rows)
+	for k := range commits {
+		if _, found := g.Row(k); !found {
+			now.Rows = append(now.Rows, Row{Key: k, Range: (Topic{}).Range(k.Partition)})
+		}
+	}
+	slices.SortFunc(now.Rows, func(a, b Row) int { return a.Key.Compare(b.Key) })
+	now.Read(Committed, commits)
+	return now
+}
+
 // Moved says, in words, what differs between two looks at the same groups on either side. A store that was saved anew counts, whatever
 // stands in it. A group that could not be read, or is not there any more, has nothing to be compared.
 func Moved(before, after Snapshot) []string {
