@@ -126,12 +126,11 @@ func leaderMoved(code int16) bool {
 	return false
 }
 
-// active reports the codes that a broker answers a commit with while members are in the group. 35 is what the in-process broker
-// of the tests says.
+// active reports the codes that a broker answers a commit with while members are in the group.
 func active(code int16) bool {
 	switch code {
-	case wire.CodeIllegalGeneration, wire.CodeUnknownMember, wire.CodeRebalanceInProgress, wire.CodeUnsupportedVersion,
-		wire.CodeNonEmptyGroup, wire.CodeFencedMemberEpoch, wire.CodeStaleMemberEpoch, 79, 82, 111:
+	case wire.CodeIllegalGeneration, wire.CodeUnknownMember, wire.CodeRebalanceInProgress, wire.CodeNonEmptyGroup,
+		wire.CodeMemberIDRequired, wire.CodeFencedInstanceID, wire.CodeFencedMemberEpoch, wire.CodeUnreleasedInstanceID, wire.CodeStaleMemberEpoch:
 		return true
 	}
 	return false

@@ -43,12 +43,15 @@ const (
 	CodeFencedLeaderEpoch        int16 = 74
 	CodeUnknownLeaderEpoch       int16 = 75
 	CodeOffsetNotAvailable       int16 = 78
+	CodeMemberIDRequired         int16 = 79
+	CodeFencedInstanceID         int16 = 82
 	CodeSubscribedToTopic        int16 = 86
 	CodeUnstableOffsetCommit     int16 = 88
 	CodeThrottlingQuotaExceeded  int16 = 89
 	CodeUnknownTopicID           int16 = 100
 	CodeInconsistentTopicID      int16 = 103
 	CodeFencedMemberEpoch        int16 = 110
+	CodeUnreleasedInstanceID     int16 = 111
 	CodeStaleMemberEpoch         int16 = 113
 )
 
