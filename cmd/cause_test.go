@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -68,6 +69,9 @@ func TestCauseOfErrors(t *testing.T) {
 		if wrapped.code() != exitPartly || len(wrapped.causes) != 1 || wrapped.causes[0] != c.want {
 			t.Errorf("within another error %v has the causes %v, want %s", c.err, wrapped.causes, c.want)
 		}
+	}
+	if v := (&global{}).judge(t.Context(), errors.New("the server accepts no more queries")); v.code() != exitFailed {
+		t.Errorf("an error without a type has code %d, whatever its words are; want %d", v.code(), exitFailed)
 	}
 	if v := (&global{}).judge(t.Context(), &wire.BootstrapError{Tried: []error{broker(wire.CauseSilent), broker(wire.CauseCredentials)}}); fmt.Sprint(v.causes) != "[authentication unreachable]" {
 		t.Errorf("of two brokers: %v", v.causes)

@@ -206,8 +206,6 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitFailed, causes: []cause{causeChanged}, text: err.Error()}
 	case errors.Is(err, fs.ErrNotExist):
 		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error()}
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "were all set"), strings.Contains(err.Error(), "accepts "):
-		return problem{code: exitUsage, text: err.Error()} // cobra's own, which have no types
 	default:
 		return problem{code: exitFailed, text: err.Error()}
 	}
