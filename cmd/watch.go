@@ -50,7 +50,7 @@ func (o *describeOptions) validateWatch(g *global) error {
 		return usage(fmt.Sprintf("--watch %s asks too often", time.Duration(o.watch)), "--watch=2s")
 	case o.limits.set():
 		return usage("--watch only shows, and does not check", "leave out --check and the limits, or --watch")
-	case f == output.CSV, f == output.YAML, f == output.Prom && o.file == "":
+	case !slices.Contains([]output.Format{"", output.Table, output.Wide, output.JSON}, f) && (f != output.Prom || o.file == ""):
 		return usage(fmt.Sprintf("--watch has no -o %s", f), "-o json for a document a line, or -o prom with --output-file")
 	}
 	return nil

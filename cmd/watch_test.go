@@ -10,6 +10,7 @@ import (
 
 	"gtoffset/cmd"
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/output"
 )
 
 // frames is a stdout that calls back after each picture, or line, with its number from 1 on.
@@ -193,7 +194,13 @@ func TestWatchEndsAtOnce(t *testing.T) {
 
 func TestWatchUsage(t *testing.T) {
 	w := start(t)
-	for _, args := range [][]string{{"--check"}, {"--max-lag", "1"}, {"-o", "csv"}, {"-o", "yaml"}, {"-o", "prom"}, {"--watch=1ms"}, {"--watch=-1s"}} {
+	wrong := [][]string{{"--check"}, {"--max-lag", "1"}, {"--watch=1ms"}, {"--watch=-1s"}}
+	for _, f := range (output.Describe{}).Formats() {
+		if f != output.Table && f != output.Wide && f != output.JSON { // whatever else there is has no place for a second look
+			wrong = append(wrong, []string{"-o", string(f)})
+		}
+	}
+	for _, args := range wrong {
 		w.run(append([]string{"describe", "-g", "billing", "--watch=1s"}, args...)...).exits(2)
 	}
 	w.run("describe", "-g", "billing", "--watch", "billing").exits(2).says("takes no argument")
