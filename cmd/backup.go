@@ -51,7 +51,7 @@ func (w *writing) save() error {
 		}) {
 			undo = append(undo, "--create") // the group may be gone then: Kafka forgets one without members and commits
 		}
-		if store := w.g.session.store; store != nil && isURL(store.Name()) && w.plan.Has(func(c *offsets.Change) bool {
+		if store := w.g.session.store; store != nil && store.Can().Creates && w.plan.Has(func(c *offsets.Change) bool {
 			return c.Side == offsets.Stored && c.Verdict == offsets.Write && c.New.Offset == offsets.None
 		}) {
 			undo = append(undo, "--create-table") // the store's last entry may be gone then, and with it what it is kept in

@@ -194,6 +194,20 @@ func TestUndoOfADeleteOutOfRange(t *testing.T) {
 	w.run("backups", "--prune", "1h").exits(0).prints("4 files removed")
 }
 
+// An undo that removes an entry has an undo, too, which makes again what its store may have lost with the last one. A folder never goes.
+func TestUndoOfAFirstEntry(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900})
+	for _, store := range []string{w.store, "file:" + w.store} {
+		r := w.run("clamp", "-g", "billing", "-t", "orders", "-s", store, "--stored", "--execute").exits(0)
+		r = w.run(r.undo()...).exits(0).prints("undo").never("--create-table")
+		same(t, "removed", w.stored("billing", "orders"), "")
+		w.run(r.undo()...).exits(0)
+		same(t, "undone", w.stored("billing", "orders"), "0=500")
+		must(t, os.RemoveAll(filepath.Join(w.store, "billing")))
+	}
+}
+
 // However long the person thought, a backup's name and its time are those of when it was taken.
 func TestBackupIsNamedByWhenItWasTaken(t *testing.T) {
 	t.Parallel()

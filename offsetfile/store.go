@@ -89,6 +89,7 @@ type Abilities struct {
 	Times         bool   // the store knows when an entry was saved
 	Nameless      bool   // it names no groups: what it has is of whichever one group is named
 	Least         int64  // the smallest next offset that it has a number for
+	Creates       bool   // a save makes what the entries are kept in if that is missing and Options.Create is set
 }
 
 // Cannot lists, for people, what the store cannot do and what that means.

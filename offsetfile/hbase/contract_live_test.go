@@ -72,10 +72,9 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("hbase://%s/%s", real.Addr, place), o)
 		},
-		Creates: true,
-		Kill:    func(testing.TB) { real.KillGateway() },
-		Start:   func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
-		Turns:   1000, // one a partition
+		Kill:  func(testing.TB) { real.KillGateway() },
+		Start: func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
+		Turns: 1000, // one a partition
 	}
 	storetest.Run(t, service)
 }
@@ -109,5 +108,6 @@ func TestContractBinary(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("hbase://%s/binary?family=%s&row=offset/{topic}/{group}", real.Addr, place), o)
 		},
+		NotMade: true,
 	})
 }

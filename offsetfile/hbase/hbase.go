@@ -66,7 +66,7 @@ type table struct {
 }
 
 func (t *table) Can() offsetfile.Abilities {
-	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OnePartition, Times: true}
+	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OnePartition, Times: true, Creates: true}
 }
 
 func (t *table) Close() error {

@@ -77,7 +77,6 @@ func contract(m *live.MariaDB, table, params string) storetest.Service {
 			t.Helper()
 			return open(t, url(m.Addr(), place, ""), o)
 		},
-		Creates:  true,
 		TextOnly: true,
 		Kill:     func(testing.TB) { m.Kill() },
 		Start:    func(t testing.TB) { t.Helper(); must(t, m.Start(context.Background())) },

@@ -163,7 +163,7 @@ type table struct {
 }
 
 func (t *table) Can() offsetfile.Abilities {
-	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Times: t.columns.timestamp != ""}
+	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Times: t.columns.timestamp != "", Creates: true}
 }
 
 func (t *table) Close() error { return t.db.Close() }

@@ -75,7 +75,6 @@ func contract(r *live.Redis, url func(addr, params string) string) storetest.Ser
 			t.Helper()
 			return open(t, url(r.Addr(), "key=nothing:"+place+":{topic}:{group}"), o)
 		},
-		Creates: true,
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.WrongType: func(t testing.TB, group, topic string) {
 				t.Helper()

@@ -153,7 +153,7 @@ type table struct {
 }
 
 func (t *table) Can() offsetfile.Abilities {
-	can := offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup}
+	can := offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Creates: true}
 	if t.kind == cluster {
 		can.Atomic = offsetfile.OneTopic
 	}

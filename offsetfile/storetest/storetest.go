@@ -6,7 +6,7 @@
 //		storetest.Run(t, storetest.Service{
 //			Addr: s.Addr(),
 //			Open: func(t testing.TB, g storetest.Given) offsetfile.Store { … redis.Open over g.Addr … },
-//			Peek: …, Poke: …, Missing: …, Creates: true, Kill: s.Kill, Start: s.Start,
+//			Peek: …, Poke: …, Missing: …, Kill: …, Start: …,
 //		})
 //	}
 //
@@ -54,8 +54,8 @@ type Service struct {
 	// the same word opens the same one again.
 	Missing func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store
 
-	// Creates says that a save makes a root that is missing if Options.Create is set.
-	Creates bool
+	// NotMade says that what Missing opens is not made by a save, although the store claims Creates.
+	NotMade bool
 
 	// Broken makes the place of a topic such that it reads as the presence says: Denied, WrongType, Unreadable. Only what the service
 	// can have.

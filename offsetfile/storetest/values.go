@@ -24,6 +24,9 @@ func (c *contract) nothing(t *testing.T) {
 	if !ok || topic.Presence != offsets.Absent || topic.Path == "" || h.Store.Path == "" {
 		t.Errorf("got %+v at %q, want an absent topic with the places looked at", topic, h.Store.Path)
 	}
+	if s.Can().Nameless {
+		t.Error("Nameless: a store that is written to has groups, and a look at one must not be of another")
+	}
 	if h := load(t, s, group); len(h.Entries) > 0 || h.Store.Trouble != nil {
 		t.Errorf("all topics: got %+v, want nothing", h)
 	}
@@ -63,6 +66,23 @@ func (c *contract) saveAndLoad(t *testing.T) {
 	changes, _ = save(t, s, group, put{"b", 11, offsets.None})
 	written(t, changes)
 	holds(t, s, group, "a 1 9, a 2 7")
+	changes, _ = save(t, s, group, put{"a", 1, offsets.None}, put{"a", 2, offsets.None})
+	written(t, changes)
+	holds(t, s, group, "")
+	c.isListed(t, s, group)
+	c.isListed(t, s, neighbour)
+}
+
+// isListed wants a group among those of the store as long as something is kept of it: a value, or a file that says there is none.
+func (c *contract) isListed(t testing.TB, s offsetfile.Store, group string) {
+	t.Helper()
+	kept := slices.ContainsFunc(load(t, s, group).Store.Topics, func(topic offsets.StoredTopic) bool {
+		return topic.Presence != offsets.Absent && (c.OneBadAll || topic.Highest != offsets.None)
+	})
+	groups, _, err := s.Groups(within(t, patience))
+	if listed := slices.Contains(groups, group); err != nil || listed != kept {
+		t.Errorf("group %q, of which something is kept: %v, listed: %v (%v)", group, kept, listed, err)
+	}
 }
 
 func (c *contract) renewed(t *testing.T) {
@@ -113,6 +133,22 @@ func (c *contract) limits(t *testing.T) {
 	if changes[0].Result == offsets.Written || offset(t, s, group, "t", 0) != 0 {
 		t.Errorf("a negative offset: got %s, want a refusal", changes[0].Result)
 	}
+	c.least(t, s)
+}
+
+// least wants the smallest number that a store claims to have saved, and the one below it, if it is an offset, refused.
+func (c *contract) least(t testing.TB, s offsetfile.Store) {
+	t.Helper()
+	group, least := c.group(), s.Can().Least
+	changes, _ := save(t, s, group, put{"t", 0, least})
+	written(t, changes)
+	holds(t, s, group, fmt.Sprintf("t 0 %d", least))
+	if least == 0 {
+		return
+	}
+	changes, _ = save(t, s, group, put{"t", 0, least - 1})
+	refused(t, changes...)
+	holds(t, s, group, fmt.Sprintf("t 0 %d", least))
 }
 
 // Names are strange names of groups and topics, each another one.
@@ -367,12 +403,12 @@ func saveBlindly(t testing.TB, s offsetfile.Store) ([]offsets.Change, error) {
 // makeRoot lets a save make the root. A look makes nothing, whatever it was opened with.
 func (c *contract) makeRoot(t *testing.T) {
 	place, create := c.word(), offsetfile.Options{Create: true}
-	if !c.Creates {
+	s := c.Missing(t, place, create)
+	defer s.Close()
+	if !s.Can().Creates || c.NotMade {
 		c.isMissing(t, place, create)
 		return
 	}
-	s := c.Missing(t, place, create)
-	defer s.Close()
 	if _, _, err := s.Groups(within(t, patience)); err != nil {
 		t.Errorf("groups: %v", err)
 	}
@@ -415,15 +451,7 @@ func (c *contract) counts(t *testing.T) {
 	if got := c.Peek(t, group, "t", 0); got != "41" {
 		t.Errorf("after saving what was loaded: the store holds %s", got)
 	}
-	// There is no last record before the first. The store holds that, or refuses it; it never holds anything else.
-	changes, _ = save(t, last, group, put{"t", 0, 0})
-	want := int64(0)
-	if changes[0].Result != offsets.Written {
-		want = 42
-	}
-	if got := offset(t, last, group, "t", 0); got != want {
-		t.Errorf("0, the result is %s: got %d, want %d", changes[0].Result, got, want)
-	}
+	c.least(t, last) // there is no last record before the first: the store has a number for that, or claims none
 }
 
 // A save with a change that cannot be is no save.

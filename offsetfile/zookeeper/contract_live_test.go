@@ -131,7 +131,6 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("zookeeper://%s/%s", s.Addr, place), o)
 		},
-		Creates: true,
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.Denied: func(t testing.TB, group, topic string) {
 				t.Helper()

@@ -64,7 +64,7 @@ type table struct {
 }
 
 func (t *table) Can() offsetfile.Abilities {
-	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Times: true}
+	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Times: true, Creates: true}
 }
 
 // open returns the session, or makes one if there is none, or none that still stands.
