@@ -212,7 +212,7 @@ func (c *client) ask(ctx context.Context, q question) (a answer, err error) {
 }
 
 func (c *client) Can() offsetfile.Abilities {
-	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup}
+	return offsetfile.Abilities{Write: true, CompareAndSet: true, Atomic: offsetfile.OneGroup, Creates: true}
 }
 
 func (c *client) Groups(ctx context.Context) (groups, notes []string, err error) {
@@ -282,7 +282,6 @@ func (s *shelf) service(table func(*client) offsetfile.Table) storetest.Service 
 			t.Helper()
 			return open(t, "", o, &client{addr: s.addr, root: place})
 		},
-		Creates: true,
 		Spoil: map[string]func(testing.TB, string, string, int32){
 			"two values": func(_ testing.TB, group, topic string, partition int32) {
 				s.mu.Lock()
@@ -326,6 +325,40 @@ func (c careless) Write(ctx context.Context, group string, edits []offsetfile.Ed
 		}
 	}
 	return c.client.Write(ctx, group, edits)
+}
+
+// slow compares, too, but before it writes.
+type slow struct{ careless }
+
+func (s slow) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	for _, e := range edits {
+		found, err := s.Read(ctx, group, []string{e.Topic})
+		if err != nil {
+			return err
+		}
+		for _, topic := range found.Topics {
+			if now, there := topic.Cells[e.Partition]; there != (e.Old != nil) || there && now.Text != e.Old.Text {
+				return fmt.Errorf("partition %d: %w", e.Partition, offsetfile.ErrChanged)
+			}
+		}
+	}
+	return s.careless.Write(ctx, group, edits)
+}
+
+// clinging lists every group that was ever written.
+type clinging struct {
+	*client
+	all *sync.Map
+}
+
+func (c clinging) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	c.all.Store(group, true)
+	return c.client.Write(ctx, group, edits)
+}
+
+func (c clinging) Groups(ctx context.Context) (groups, notes []string, err error) {
+	c.all.Range(func(group, _ any) bool { groups = append(groups, group.(string)); return true })
+	return groups, nil, ctx.Err()
 }
 
 // piecemeal writes a topic, or a partition, at a time.
@@ -376,6 +409,7 @@ func TestBoasts(t *testing.T) {
 			return claims{c, can}
 		}
 	}
+	var ever sync.Map
 	boasts := map[string]struct {
 		part  string // of the contract
 		table func(*client) offsetfile.Table
@@ -385,6 +419,11 @@ func TestBoasts(t *testing.T) {
 		"times":    {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Times = true })},
 		"locks":    {"locks", claim(func(can *offsetfile.Abilities) { can.Locks = true })},
 		"compare":  {"another writer in between", func(c *client) offsetfile.Table { return careless{c} }},
+		"at once":  {"two at once", func(c *client) offsetfile.Table { return slow{careless{c}} }},
+		"least":    {"limits of numbers", claim(func(can *offsetfile.Abilities) { can.Least = 5 })},
+		"nameless": {"nothing is stored", claim(func(can *offsetfile.Abilities) { can.Nameless = true })},
+		"removed":  {"save and load", func(c *client) offsetfile.Table { return clinging{c, &ever} }},
+		"creates":  {"making the root", claim(func(can *offsetfile.Abilities) { can.Creates = false })},
 		"a topic":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, false} }},
 		"a group":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, true} }},
 		"salvage":  {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
