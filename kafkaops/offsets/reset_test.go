@@ -2,9 +2,14 @@ package offsets_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -153,15 +158,44 @@ func TestResetEpochAndMetadata(t *testing.T) {
 	}
 }
 
+// aims are all of reset.go, as they stand there, but for that of a file, which Merge plans: a new one is tried as soon as it is there.
+var aims = sync.OnceValue(func() []offsets.Aim {
+	file, err := parser.ParseFile(token.NewFileSet(), "reset.go", nil, 0)
+	if err != nil {
+		panic(err) // it would not have been compiled
+	}
+	var all []offsets.Aim
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && fmt.Sprint(spec.Type) == "Aim" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if aim := offsets.Aim(text); err == nil && aim != offsets.AimFile {
+				all = append(all, aim)
+			}
+		}
+		return true
+	})
+	return all
+})
+
+// Every aim that there is has its case in Reset, and is drawn below.
+func TestEveryAimIsPlanned(t *testing.T) {
+	if len(aims()) < 11 || !slices.Contains(aims(), offsets.AimCommitAt) {
+		t.Fatalf("reset.go seems to have only the aims %v", aims())
+	}
+	for _, aim := range aims() {
+		plan := offsets.Reset(group(offsets.Row{Range: known(0, 900)}), offsets.ResetPolicy{Sides: bothSides, Aim: aim, Named: always})
+		if reason := plan.All()[0].Reason; strings.Contains(reason, "no target that is known") {
+			t.Errorf("resetRow of reset.go has no case for the aim %q", aim)
+		}
+	}
+}
+
 func drawReset(t *rapid.T, s offsets.Snapshot) (offsets.ResetPolicy, bool) {
 	p := offsets.ResetPolicy{
 		Sides: rapid.SampledFrom([][]offsets.Side{{offsets.Stored}, {offsets.Committed}, bothSides}).Draw(t, "sides"),
-		Aim: rapid.SampledFrom([]offsets.Aim{
-			offsets.AimEarliest, offsets.AimLatest, offsets.AimOffset, offsets.AimTime, offsets.AimShift, offsets.AimCurrent, offsets.AimStored,
-			offsets.AimCommitted, offsets.AimSafe, offsets.AimGroup,
-		}).Draw(t, "aim"),
-		N: rapid.Int64Range(0, 130).Draw(t, "n"), From: "there", Clamp: rapid.Bool().Draw(t, "clamp"), Named: always,
-		Times: map[offsets.Key]offsets.Found{}, Group: map[offsets.Key]offsets.Entry{},
+		Aim:   rapid.SampledFrom(aims()).Draw(t, "aim"),
+		N:     rapid.Int64Range(0, 130).Draw(t, "n"), From: "there", Clamp: rapid.Bool().Draw(t, "clamp"), Named: always,
+		Times: map[offsets.Key]offsets.Found{}, Group: map[offsets.Key]offsets.Entry{}, Past: offsets.Past{Was: map[offsets.Key]offsets.Was{}},
 	}
 	switch p.Aim {
 	case offsets.AimStored:
@@ -176,6 +210,10 @@ func drawReset(t *rapid.T, s offsets.Snapshot) (offsets.ResetPolicy, bool) {
 	}
 	for _, k := range s.Keys() {
 		p.Times[k] = offsets.Found{Offset: rapid.Int64Range(-1, 130).Draw(t, "found")}
+		p.Past.Was[k] = offsets.Was{
+			State: offsets.WasState(rapid.IntRange(int(offsets.WasUnknown), int(offsets.WasUnreadable)).Draw(t, "was")), Pending: offsets.None,
+			Value: offsets.Value{Offset: rapid.Int64Range(0, 130).Draw(t, "committed then"), Epoch: offsets.None},
+		}
 		p.Group[k] = anyEntry(t, "theirs")
 	}
 	return p, p.Aim != offsets.AimShift
