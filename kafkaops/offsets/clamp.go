@@ -40,10 +40,7 @@ func Clamp(s Snapshot, p ClampPolicy) Plan {
 func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	e := r.Entry(side)
 	st := Judge(e, r.Range, s.Origin.Cluster)
-	c := Change{
-		Key: r.Key, Side: side, TopicID: r.Range.TopicID, Condition: st.Condition,
-		Old: ValueOf(e), New: ValueOf(e), Target: Fixed, Verdict: Keep,
-	}
+	c := begin(r, side, s.Origin.Cluster)
 	switch {
 	case e.Presence == Damaged, e.Presence == Empty:
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "--salvage")
