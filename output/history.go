@@ -41,7 +41,7 @@ func (v History) Write(s Stream, f Format) error {
 	case JSON:
 		return v.json(s.W)
 	case CSV:
-		return v.csv(s.W)
+		return v.csv(s.exact())
 	}
 	return FormatError{f, v.Formats()}
 }
