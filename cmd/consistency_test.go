@@ -15,7 +15,22 @@ import (
 	"github.com/spf13/pflag"
 
 	"gtoffset/offsetfile/exchange"
+	"gtoffset/scripts/schemas"
 )
+
+// Commands are the names of all, for the tests through the front door.
+func Commands() []string { return commandNames(newRoot(&global{})) }
+
+// FormatsOf are the formats of a command, and SchemasOf the names of its documents, without the version.
+func FormatsOf(command string) (all []string) {
+	each(newRoot(&global{}), func(c *cobra.Command) {
+		if c.Name() == command && c.Annotations["formats"] != "" {
+			all = strings.Split(c.Annotations["formats"], "|")
+		}
+	})
+	return all
+}
+func SchemasOf(command string) []string { return schemasOf[command] }
 
 // differs are the flags that are not the same everywhere, each with the reason. A command that is not named has the flag as most have it.
 var differs = map[string]map[string]string{
@@ -106,8 +121,8 @@ func TestFlagsMeanTheSame(t *testing.T) {
 	}
 }
 
-// documents are the schemas that each command has for -o json; completion prints a script, and help a text.
-var documents = map[string][]string{
+// schemasOf are the documents that each command has for -o json, as they are called in docs/schema; completion prints a script, and help a text.
+var schemasOf = map[string][]string{
 	"describe": {"describe", "groups"}, "clamp": {"plan"}, "reset": {"plan"}, "import": {"plan"}, "delete": {"plan"}, "export": {"offsets"},
 	"replay": {"replay"}, "history": {"history"}, "wait": {"wait"}, "backups": {"backups"}, "config": {"config"}, "version": {"version"},
 }
@@ -127,6 +142,10 @@ func TestEveryCommandHasItsDocuments(t *testing.T) {
 			}
 		}
 	}
+	known, err := schemas.Load("../docs/schema", false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]bool{}
 	each(newRoot(&global{}), func(c *cobra.Command) {
 		seen[c.Name()] = true
@@ -141,21 +160,21 @@ func TestEveryCommandHasItsDocuments(t *testing.T) {
 				t.Errorf("%s: gtoffset help formats has no words for -o %s", c.Name(), f)
 			}
 		}
-		switch schemas := documents[c.Name()]; {
+		switch names := schemasOf[c.Name()]; {
 		case c.Name() == "completion":
 		case c.Name() == "replay" && !slices.Contains(formats, "jsonl"), c.Name() != "replay" && !slices.Contains(formats, "json"):
-			t.Errorf("%s has no document: %v", c.Name(), formats)
-		case len(schemas) == 0:
-			t.Errorf("%s is not in the table", c.Name())
+			t.Errorf("%s has no document: formats(…) in cmd/%s.go names output.JSON, among %v", c.Name(), c.Name(), formats)
+		case len(names) == 0:
+			t.Errorf("name the document of %s -o json in schemasOf of cmd/consistency_test.go, and write docs/schema/NAME-1.json", c.Name())
 		default:
-			for _, s := range schemas {
-				if _, err := os.Stat("../docs/schema/" + s + "-1.json"); err != nil {
-					t.Error(err)
+			for _, s := range names {
+				if known["gtoffset."+s+"/1"] == nil {
+					t.Errorf("%s -o json: there is no docs/schema/%s-1.json", c.Name(), s)
 				}
 			}
 		}
 	})
-	for name := range maps.Keys(documents) {
+	for name := range maps.Keys(schemasOf) {
 		if !seen[name] {
 			t.Errorf("there is no command %s", name)
 		}

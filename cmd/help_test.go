@@ -53,7 +53,20 @@ func TestHelpIsOne(t *testing.T) {
 	want := help("--quiet", "--help")
 	for _, args := range [][]string{{}, {"--help"}, {"-h"}, {"help"}} {
 		if got := help(args...); got != want {
-			t.Errorf("%v says\n%s\nand --quiet --help\n%s", args, got, want)
+			said, made := firstDifference(got, want)
+			t.Errorf("%v says %q where --quiet --help has %q: go run ./scripts/gendocs writes cmd/help.txt anew", args, said, made)
 		}
 	}
+}
+
+// firstDifference is the first line in which two texts differ, as each has it.
+func firstDifference(a, b string) (inA, inB string) {
+	for a != b {
+		inA, a, _ = strings.Cut(a, "\n")
+		inB, b, _ = strings.Cut(b, "\n")
+		if inA != inB {
+			break
+		}
+	}
+	return inA, inB
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -45,6 +47,9 @@ func Load(folder string, strict bool) (Set, error) {
 		s, err := c.Compile(path)
 		if err != nil {
 			return nil, err
+		}
+		if name := "gtoffset." + strings.TrimSuffix(filepath.Base(path), "-1.json") + "/1"; s.Title != name || !slices.Contains(s.Required, "schema") || len(s.Properties) < 2 {
+			return nil, fmt.Errorf("%s: its title has to be %q, and it has to require schema and name the other fields: what takes anything holds nothing", path, name)
 		}
 		all[s.Title] = s
 	}
