@@ -228,7 +228,7 @@ func TestImportRows(t *testing.T) {
 		t.Parallel()
 		w := fresh(t)
 		doc := strings.ReplaceAll(documents[0].text, `"topic_id":null`, `"topic_id":"AAAAAAAAAAAAAAAAAAAAAA"`)
-		w.run("import", w.document(doc), "--execute").exits(4).says("recreated since the document was made", "add --recreated keep")
+		w.run("import", w.document(doc), "--execute").exits(4).says("recreated since this offset was recorded", "add --recreated keep")
 		w.run("import", w.document(doc), "--execute", "--recreated", "keep").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=700 1=600")
 	})

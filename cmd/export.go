@@ -110,7 +110,10 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	if o.target != "" && troubles != nil && g.judge(ctx, troubles).code() == exitFailed {
 		return troubles // a name that is wrong: a file of what is left would stand in the way of the right one
 	}
-	doc, left := exportOf(shot, sides[0], format)
+	doc, earlier, left := exportOf(shot, sides[0], format)
+	if len(earlier) > 0 {
+		g.note("stored for an earlier topic of the name, as the document says too, so that import asks for --recreated keep: %s", list(earlier, 3))
+	}
 	doc.Tool = "gtoffset " + version
 	for _, grp := range shot.Groups {
 		if grp.Type == offsets.Share && sides[0] == offsets.Committed {
@@ -131,9 +134,10 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	return errors.Join(troubles, left)
 }
 
-// exportOf is the document of one side, and what had to be left out of it. A gtoffset file says for which topic id an offset was recorded:
+// exportOf is the document of one side, what in it was stored for an earlier topic of the name, and what had to be left out of it: that
+// too, of a format that cannot say so, since there it would be a number of the topic of now. A gtoffset file says for which topic id an offset was recorded:
 // of a commit that is known only if it is in range of that topic now. In the other formats the id is the topic's.
-func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) (exchange.Document, error) {
+func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) (_ exchange.Document, earlier []string, err error) {
 	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
 	var left []string
 	told := map[string]bool{} // one file is the reason of many partitions
@@ -158,7 +162,12 @@ func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) 
 			switch {
 			case state.Foreign:
 				left = append(left, fmt.Sprintf("group %q %s was stored for cluster %s", grp.ID, r.Key, e.Cluster))
+			case state.Identity == offsets.Recreated && !format.HoldsTopicIDs():
+				left = append(left, fmt.Sprintf("group %q %s was stored for an earlier topic of the name, which %s has no place to say", grp.ID, r.Key, format))
 			case !e.Problem():
+				if state.Identity == offsets.Recreated {
+					earlier = append(earlier, fmt.Sprintf("group %q %s", grp.ID, r.Key))
+				}
 				doc.Rows = append(doc.Rows, row)
 			case e.Reason != "" && !told[e.Reason]:
 				told[e.Reason] = true
@@ -167,9 +176,9 @@ func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) 
 		}
 	}
 	if len(left) == 0 {
-		return doc.Sorted(), nil
+		return doc.Sorted(), earlier, nil
 	}
-	return doc.Sorted(), &problem{code: exitPartly, text: "left out: " + list(left, 3)}
+	return doc.Sorted(), earlier, &problem{code: exitPartly, text: "left out: " + list(left, 3)}
 }
 
 func exists(path, hint string) error {

@@ -388,6 +388,24 @@ func TestExportedStoreClaimsNothing(t *testing.T) {
 	}
 }
 
+// What a store has of an earlier topic of the name is exported as such, or not at all: nowhere does it become a number of the topic of now.
+func TestExportOfAnEarlierTopic(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900})
+	w.put("billing", "orders", "# gtoffset 1\n# cluster kfake\n0 500 topic-id=AAAAAAAAAAAAAAAAAAAAAA\n1 600 topic-id="+w.b.TopicID("orders")+"\n# entries 2\n")
+	for _, format := range []string{"json", "yaml", "gtoffset"} {
+		out := w.run("export", "-g", "billing", "-s", w.store, "--stored", "-o", format).exits(0)
+		out.says(`stored for an earlier topic of the name`, `group "billing" orders 0`).never("orders 1")
+		to := t.TempDir()
+		w.stdin(out.out).run("import", "-", "-s", to, "--stored", "--execute").exits(4).never("since the document was made").
+			says("orders 0: ", "the topic was recreated since this offset was recorded", "--recreated keep")
+	}
+	for _, format := range []string{"csv", "kafka-csv", "spark"} {
+		out := w.run("export", "-g", "billing", "-s", w.store, "--stored", "-o", format).exits(3)
+		out.says(`group "billing" orders 0 was stored for an earlier topic of the name, which ` + format + " has no place to say").prints("600").never("500")
+	}
+}
+
 // A folder that could not be finished is told of as such.
 func TestExportFolderIncomplete(t *testing.T) {
 	t.Parallel()

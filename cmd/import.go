@@ -110,6 +110,9 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	for _, w := range doc.Warnings {
 		g.note("%s: %s", o.source, w)
 	}
+	if doc.Origin.Cluster == "" && (doc.Kind != exchange.Export || doc.Format == exchange.JSON || doc.Format == exchange.YAML) {
+		g.note("%s does not say of which cluster it is: that it is of this one is not checked", o.source)
+	}
 	if err := o.onlyMeaningful(doc); err != nil {
 		return err
 	}
@@ -360,8 +363,8 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 			sc.groups = append(sc.groups, pg.Group)
 		}
 	}
-	return func(_ context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
-		return offsets.Resume(planned, shot), nil
+	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		return g.confirmEpochs(ctx, offsets.Resume(planned, shot))
 	}, nil
 }
 

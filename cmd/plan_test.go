@@ -99,6 +99,22 @@ func TestPlanIsAppliedLater(t *testing.T) {
 	}
 }
 
+// Who edits a plan is shown what it does now.
+func TestPlanThatWasEdited(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}).commit("billing", "orders", 50, 50)
+	plan := w.run("reset", "-g", "billing", "-t", "orders", "--to-offset", "20", "--dry-run", "-o", "json").exits(0).out
+	plan = strings.Replace(plan, `"new":{"offset":20`, `"new":{"offset":77`, 1)
+	plan = strings.Replace(plan, `"new":{"offset":20,"epoch":null,"metadata":""`, `"new":{"offset":null,"epoch":null,"metadata":null`, 1)
+	plan = strings.Replace(plan, `"cluster":{"id":"kfake"`, `"cluster":{"id":null`, 1)
+	r := w.run("import", w.document(plan), "--execute").exits(0).says("does not say of which cluster it is").prints("as asked (changed since it was planned): skips up to 27 readable").never("repeats up to 30", "repeats up to 60")
+	same(t, "committed", w.committed("billing", "orders"), "0=77")
+	w.run(r.undo()...).exits(0)
+	same(t, "undone", w.committed("billing", "orders"), "0=50 1=50")
+	backup := w.document(strings.Replace(backup(row(0, "20", "50")), `{"id":null}`, `{"id":""}`, 1))
+	w.run("import", backup, "--execute").exits(0).says("does not say of which cluster it is")
+}
+
 // What moved since the plan is refused, partition by partition; the rest is as it was.
 func TestPlanIsHeldAgainstWhatMoved(t *testing.T) {
 	t.Parallel()

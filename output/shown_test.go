@@ -2,8 +2,10 @@ package output
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 func TestShown(t *testing.T) {
@@ -31,6 +33,33 @@ func TestShown(t *testing.T) {
 			}
 			if b.String() != want {
 				t.Errorf("%q in pieces of %d: got %q, want %q", in, piece, b.String(), want)
+			}
+		}
+	}
+}
+
+// However narrow a column is: what is left of a text has each number whole or not at all, and shows which it is.
+func TestCutLeavesNumbersWhole(t *testing.T) {
+	for _, text := range []string{
+		"stored low: 1234567 expired; committed high: 99 ahead", "5,000,000 unprocessed; 12.5 s", "low: 100, high 7; and 88", "7 is 7",
+		"committed low: 1234", "größer: 1234 é", "1234567890",
+	} {
+		all := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ';' })
+		for _, ascii := range []bool{false, true} {
+			for n := 4; n < len(text); n++ {
+				got := cut(text, n, ascii)
+				if got == text {
+					continue
+				}
+				kept := strings.TrimSuffix(strings.TrimSuffix(got, "…"), "...")
+				if width(got) > n || kept == got || strings.HasSuffix(kept, "0") || strings.IndexFunc(kept[max(len(kept)-1, 0):], unicode.IsDigit) >= 0 {
+					t.Errorf("cut(%q, %d) = %q", text, n, got)
+				}
+				for _, word := range strings.Fields(kept) {
+					if number := strings.TrimRight(word, ",;"); strings.IndexFunc(number, unicode.IsDigit) >= 0 && !slices.ContainsFunc(all, func(w string) bool { return strings.TrimRight(w, ",") == number }) {
+						t.Errorf("cut(%q, %d) = %q: no %s in it", text, n, got, number)
+					}
+				}
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
@@ -413,7 +414,8 @@ func width(s string) int {
 	return (&runewidth.Condition{StrictEmojiNeutral: true}).StringWidth(s)
 }
 
-// cut shortens a clean text to at most n columns, with … (or ...) at the end. A number in it is left out rather than cut.
+// cut shortens a clean text to at most n columns, with … (or ...) at the end. A number in it is left out rather than cut, and one that
+// stands whole at the end has a blank behind it: else nobody could tell.
 func cut(s string, n int, ascii bool) string {
 	if len(s) <= n || width(s) <= n {
 		return s
@@ -424,12 +426,19 @@ func cut(s string, n int, ascii bool) string {
 	}
 	c := &runewidth.Condition{StrictEmojiNeutral: true}
 	kept := c.Truncate(s, n-width(tail), "")
-	if rest := s[len(kept):]; rest != "" && isDigit(rest[0]) {
-		kept = strings.TrimRightFunc(kept, func(r rune) bool { return r == ',' || r < utf8.RuneSelf && isDigit(byte(r)) })
+	whole := strings.TrimRight(kept, " ")
+	words := strings.TrimRightFunc(whole, inNumber)
+	if !strings.ContainsFunc(whole[len(words):], isDigit) {
+		return whole + tail
 	}
-	return strings.TrimRight(kept, " ") + tail
+	next, _ := utf8.DecodeRuneInString(s[len(whole):])
+	if !inNumber(next) && !unicode.IsLetter(next) && width(whole)+1+width(tail) <= n {
+		return whole + " " + tail
+	}
+	return strings.TrimRight(words, " ") + tail
 }
 
-func isDigit(b byte) bool {
-	return '0' <= b && b <= '9'
-}
+// inNumber reports what may be part of a number, or of a time, with its separators.
+func inNumber(r rune) bool { return isDigit(r) || r == ',' || r == '.' || r == ':' }
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }

@@ -64,7 +64,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	}
 	known := !foreign && given.TopicID != "" && r.Range.TopicID != ""
 	if known && given.TopicID != r.Range.TopicID && !p.KeepRecreated {
-		return c.moved("the topic was recreated since the document was made", "--recreated keep")
+		return c.moved("the topic was recreated since this offset was recorded", "--recreated keep")
 	}
 	v := Value{Offset: given.Offset, Epoch: None}
 	if p.Side == Committed && !(known && given.TopicID != r.Range.TopicID) {

@@ -442,7 +442,8 @@ func (p Plan) Join(o Plan) Plan {
 }
 
 // Resume plans what is left of an earlier plan, held against the cluster and the store as they are now: what moved since is
-// refused, and what is at its new value already is done. The results of an earlier try are forgotten.
+// refused, and what is at its new value already is done. The results of an earlier try are forgotten. What a change skips and repeats is
+// counted anew, of what stands now and is written now: whoever edits a plan changes its values, not its counts.
 func Resume(p Plan, s Snapshot) Plan {
 	foreign := p.Origin.Cluster != "" && s.Origin.Cluster != "" && p.Origin.Cluster != s.Origin.Cluster
 	planned := p.Origin.Cluster
@@ -470,6 +471,9 @@ func Resume(p Plan, s Snapshot) Plan {
 		if c.Verdict == Ask {
 			c.Verdict, asked[place{group, c.Key, c.Side}] = Write, true
 		}
+		if r := s.row(group, c.Key); c.Target == ToEarliest && r.Range.Known() && c.New.Offset > r.Range.Earliest { // earliest never goes back
+			c.Target = Fixed
+		}
 		return c
 	})
 	for i := range p.Groups {
@@ -489,17 +493,45 @@ func Resume(p Plan, s Snapshot) Plan {
 		case c.Verdict == Write && c.Result == Already:
 			c.Verdict, c.Reason, c.Old, c.Verified = Keep, "at its new value already", c.New, false
 			c.Condition, c.Skips, c.Repeats, c.Expired = s.condition(group, c.Key, c.Side), 0, 0, 0
-		case c.Verdict == Write && asked[place{group, c.Key, c.Side}]:
-			c.Verdict = Ask
+		case c.Verdict == Write:
+			c.Condition = s.condition(group, c.Key, c.Side)
+			if c = c.weighAgain(s.row(group, c.Key)); asked[place{group, c.Key, c.Side}] {
+				c.Verdict = Ask
+			}
 		}
 		return c
 	})
 }
 
-// condition is what an entry is worth now.
-func (s Snapshot) condition(group string, k Key, side Side) Condition {
+// weighAgain counts what a planned change does now, and says so where that is not what the plan says.
+func (c Change) weighAgain(r Row) Change {
+	now := c
+	switch {
+	case c.New.Offset == None:
+		now.Skips, now.Repeats, now.Expired = 0, 0, 0
+	case !r.Range.Known():
+		return c
+	default:
+		if now = c.weigh(r); c.Old.Offset == None {
+			now.Expired = c.Expired // what was taken over from the other side has it from there
+		}
+	}
+	if now.Skips != c.Skips || now.Repeats != c.Repeats {
+		now.Reason += " (changed since it was planned)"
+	}
+	return now
+}
+
+// row is what the snapshot has of a partition; a zero one, of which nothing is known, if it has none.
+func (s Snapshot) row(group string, k Key) Row {
 	g, _ := s.Group(group)
 	r, _ := g.Row(k)
+	return r
+}
+
+// condition is what an entry is worth now.
+func (s Snapshot) condition(group string, k Key, side Side) Condition {
+	r := s.row(group, k)
 	return Judge(r.Entry(side), r.Range, s.Origin.Cluster).Condition
 }
 

@@ -65,6 +65,50 @@ func sameValues(a, b map[place]offsets.Entry) bool {
 	return len(a) == len(b)
 }
 
+// Of a plan that nobody edited, on what it was made from, the counts come out as they were planned.
+func TestResumeCountsAsPlanned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSnapshot(t)
+		plan := drawPlan(t, s)
+		for i, c := range offsets.Resume(plan, s).All() {
+			was := plan.All()[i]
+			if c.Result == offsets.Already || c.Verdict == offsets.Keep || c.Verdict == offsets.Refuse {
+				continue
+			}
+			if c.Skips != was.Skips || c.Repeats != was.Repeats || c.Expired != was.Expired || c.Clamped != was.Clamped || c.Reason != was.Reason {
+				t.Fatalf("planned %+v\nresumed %+v", was, c)
+			}
+		}
+	})
+}
+
+// Of a plan that was edited it is counted what it does now.
+func TestResumeOfAnEditedPlan(t *testing.T) {
+	now := group(committed(known(0, 900), offsets.At(50)))
+	for _, tc := range []struct {
+		name           string
+		aim            offsets.ResetPolicy
+		to             offsets.Value
+		skips, repeats int64
+	}{
+		{"forward", offsets.ResetPolicy{Aim: offsets.AimOffset, N: 20}, offsets.Value{Offset: 77, Epoch: offsets.None}, 27, 0},
+		{"back", offsets.ResetPolicy{Aim: offsets.AimOffset, N: 20}, offsets.Value{Offset: 10, Epoch: offsets.None}, 0, 40},
+		{"none", offsets.ResetPolicy{Aim: offsets.AimOffset, N: 20}, offsets.NoValue, 0, 0},
+		{"what was to be earliest", offsets.ResetPolicy{Aim: offsets.AimEarliest}, offsets.Value{Offset: 77, Epoch: offsets.None}, 27, 0},
+		{"what was to be the end", offsets.ResetPolicy{Aim: offsets.AimLatest}, offsets.Value{Offset: 77, Epoch: offsets.None}, 27, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.aim.Sides, tc.aim.Named = []offsets.Side{offsets.Committed}, always
+			plan := offsets.Reset(now, tc.aim)
+			plan.Groups[0].Changes[0].New = tc.to
+			got := offsets.Resume(plan, now).All()[0]
+			if got.Verdict != offsets.Write || got.New != tc.to || got.Skips != tc.skips || got.Repeats != tc.repeats || !strings.Contains(got.Reason, "changed since it was planned") {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
 // What moved since the plan is refused, and only that.
 func TestResumeRefusesWhatMoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

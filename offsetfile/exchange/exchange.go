@@ -326,6 +326,12 @@ func (d Document) Losses(f Format) []string {
 	return lost
 }
 
+// HoldsTopicIDs reports whether a document of the format says of which topic id an offset is.
+func (f Format) HoldsTopicIDs() bool {
+	h := f.as().holds
+	return h.all || h.origin
+}
+
 // twoSided reports whether rows of both sides are in it.
 func (d Document) twoSided() bool {
 	for i := range d.Rows {
