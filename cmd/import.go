@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type importOptions struct {
 	source       string
 	groups       []string
 	topics       []string
+	selections   []offsets.Selection // of topics
 	as           string
 	take         string
 	clamp        bool
@@ -43,7 +45,7 @@ SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is reco
 (json, yaml, csv), gtoffset files, and those of other programs that --as lists. Where the content leaves a doubt, --as decides.
 
 A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry.
-A plan is applied as it was planned, where nothing has moved; a partition that is at its new value already is done.
+-g and -t take less than all of it. A plan is applied as it was planned, and whole, where nothing has moved; a partition that is at its new value already is done.
 
 Dangers: offsets of another cluster are other records; --other-cluster does not translate them. A job that is running
 would overwrite it: a group with members is refused.`,
@@ -63,8 +65,8 @@ would overwrite it: a group with members is refused.`,
 	}
 	o.sideFlags.flags(c)
 	f := c.Flags()
-	f.StringArrayVarP(&o.groups, "group", "g", nil, "the `GROUP` to write, where the document names none; else the only ones that it may name; repeatable")
-	f.StringArrayVarP(&o.topics, "topic", "t", nil, "the `TOPIC` of a gtoffset file that names none")
+	f.StringArrayVarP(&o.groups, "group", "g", nil, "the `GROUP` to write, where the document names none; else those of its groups that are written; repeatable")
+	f.StringArrayVarP(&o.topics, "topic", "t", nil, "those `TOPIC`[:0,1,4-7] of the document that are written; of a gtoffset file that names none, its topic; repeatable")
 	choose(f, &o.as, "as", "", "the `FORMAT` of the document, where its content leaves a doubt: "+formatList(exchange.Formats()), formatNames(exchange.Formats())...)
 	choose(f, &o.take, "take", "", "which end of a range counts, of lines with from and until", string(exchange.From), string(exchange.Until))
 	f.BoolVar(&o.clamp, "clamp", false, "bring an offset that is out of range into it, instead of refusing it")
@@ -89,11 +91,15 @@ func formatNames(formats []exchange.Format) []string {
 
 func (o *importOptions) validate(g *global) error {
 	o.command, o.document = "import", true
-	switch {
-	case len(o.topics) > 1:
-		return usage("--topic names one topic here: that of a gtoffset file which names none", "leave out the others")
-	case o.source == "-" && !o.execute && !o.dryRun && !o.check:
+	if o.source == "-" && !o.execute && !o.dryRun && !o.check {
 		return usage("the document comes from stdin, so nobody can be asked", "add --execute, or --dry-run")
+	}
+	for _, t := range o.topics {
+		sel, err := parseSelection(t)
+		if err != nil {
+			return err
+		}
+		o.selections = append(o.selections, sel)
 	}
 	if err := o.sideFlags.validate(g); err != nil {
 		return err
@@ -116,7 +122,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	if err := o.onlyMeaningful(doc); err != nil {
 		return err
 	}
-	if err := o.onlyNamed(g, doc); err != nil {
+	if doc, err = o.onlyNamed(g, doc); err != nil {
 		return err
 	}
 	sc := &scope{}
@@ -196,54 +202,81 @@ func (o *importOptions) onlyMeaningful(doc exchange.Document) error {
 	return nil
 }
 
-// onlyNamed refuses a document with other groups or another topic than those that were named.
-func (o *importOptions) onlyNamed(g *global, doc exchange.Document) error {
-	for _, topic := range topicsOf(doc) {
-		if len(o.topics) > 0 && !slices.Contains(o.topics, topic) {
-			return &problem{
-				code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s is about topic %q, which -t does not name; nothing was written", o.source, topic),
-				hint: "-t names the topic of a gtoffset file that names none; leave it out here",
+// onlyNamed narrows a document to the groups and topics that were named, and refuses one that has nothing of them. A plan is applied
+// whole: what it was consented to is all of it.
+func (o *importOptions) onlyNamed(g *global, doc exchange.Document) (exchange.Document, error) {
+	takes := func(group string) bool { return len(o.groups) == 0 || slices.Contains(o.groups, group) }
+	if doc.Kind == exchange.Plan {
+		for group, c := range doc.Plan.Each() {
+			if !takes(group) || !offsets.Holds(o.selections, c.Key) {
+				return doc, &problem{
+					code: exitRefused, text: fmt.Sprintf("%s is a plan, which is applied whole, and is about %s of group %q, too; nothing was written", o.source, c.Key, group),
+					hint: "leave out -g and -t, or plan anew for less",
+				}
 			}
 		}
 	}
-	for _, grp := range doc.Groups {
-		if len(o.groups) > 0 && !slices.Contains(o.groups, grp.Name) {
-			hint := commandLine([]string{"add", "-g", grp.Name})
-			if alone := o.alone(g, doc); alone != "" {
-				hint = alone + " writes no other group; or " + hint
+	for _, group := range o.groups {
+		if !slices.ContainsFunc(doc.Groups, func(grp exchange.Group) bool { return grp.Name == group }) {
+			return doc, o.nothingOf(g, doc, group)
+		}
+	}
+	for _, s := range o.selections {
+		if doc.Plan == nil && !slices.ContainsFunc(doc.Rows, func(r exchange.Row) bool { return takes(r.Group) && offsets.Holds([]offsets.Selection{s}, r.Key) }) {
+			return doc, &problem{
+				code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of topic %q, which -t names; nothing was written", o.source, s.String()),
+				hint: "leave out -t to take all that it says",
 			}
-			return &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s is about group %q, which -g does not name; nothing was written", o.source, grp.Name), hint: hint}
 		}
 	}
-	return nil
+	return g.partOf(doc, o.source, takes, o.selections), nil
 }
 
-// alone is the command that takes only the groups that were named from a document which has others, too; "" if there is none.
-func (o *importOptions) alone(g *global, doc exchange.Document) string {
-	words := []string{"reset"}
+// nothingOf is the error of a document that says nothing of a group that was named. Who wants the offsets of one group for another is
+// told how to copy them.
+func (o *importOptions) nothingOf(g *global, doc exchange.Document, group string) error {
+	var has []string
 	for _, grp := range doc.Groups {
-		if slices.Contains(o.groups, grp.Name) {
-			words = append(words, "-g", grp.Name)
-		}
+		has = append(has, fmt.Sprintf("%q", grp.Name))
 	}
-	if doc.Kind != exchange.Export || o.source == "-" || len(words) == 1 {
-		return ""
+	p := &problem{
+		code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of group %q, which -g names: it is about %s; nothing was written", o.source, group, list(has, 3)),
+		hint: "-g takes a part of what it says",
 	}
-	return g.typed(append(words, "--from-file", o.source)...)
+	if len(doc.Groups) == 1 {
+		p.hint = "leave out -g if that is the right one; " + g.typed("reset", "-g", group, "--from-group", doc.Groups[0].Name, "--all-topics") + " gives its commits to " + quote(group)
+	}
+	return p
 }
 
-func topicsOf(doc exchange.Document) []string {
-	var names []string
-	for _, r := range doc.Rows {
-		names = append(names, r.Topic)
-	}
-	if doc.Plan != nil {
-		for _, c := range doc.Plan.Each() {
-			names = append(names, c.Topic)
+// partOf is a document without the groups and topics that are not taken. What it leaves out is said.
+func (g *global) partOf(doc exchange.Document, source string, takes func(group string) bool, topics []offsets.Selection) exchange.Document {
+	groups, parts, rest := map[string]bool{}, map[string]int{}, map[string]bool{}
+	doc.Rows = slices.DeleteFunc(doc.Rows, func(r exchange.Row) bool {
+		switch {
+		case !takes(r.Group):
+			groups[r.Group] = true
+		case !offsets.Holds(topics, r.Key):
+			parts[r.Topic]++
+		default:
+			rest[r.Group] = true
+			return false
 		}
+		return true
+	})
+	if len(groups)+len(parts) == 0 {
+		return doc
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	doc.Groups = slices.DeleteFunc(doc.Groups, func(grp exchange.Group) bool { return !rest[grp.Name] })
+	var left []string
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		left = append(left, fmt.Sprintf("group %q", name))
+	}
+	for _, topic := range slices.Sorted(maps.Keys(parts)) {
+		left = append(left, offsets.Plural(parts[topic], "partition")+" of "+quote(topic))
+	}
+	g.note("%s: left out, as -g and -t do not name it: %s", source, list(left, 3))
+	return doc
 }
 
 // sidesOf takes the side from a document that says it. Copying from one side to the other is another thing, which needs both of
@@ -424,8 +457,8 @@ func (o *importOptions) read(ctx context.Context, g *global) (exchange.Document,
 	if len(o.groups) == 1 {
 		opts.Group = o.groups[0]
 	}
-	if len(o.topics) == 1 {
-		opts.Topic = o.topics[0]
+	if topics := (&scope{selections: o.selections}).topicNames(); len(topics) == 1 {
+		opts.Topic = topics[0]
 	}
 	in := g.env.Stdin
 	if o.source != "-" {
@@ -492,9 +525,10 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 	}
 	doc.Warnings = notes
 	clusters := map[string]bool{}
-	var bad []string
+	var bad, others []string
 	for _, group := range groups {
 		if len(o.groups) > 0 && !slices.Contains(o.groups, group) {
+			others = append(others, fmt.Sprintf("group %q", group))
 			continue
 		}
 		held, err := files.Load(ctx, group, nil, o.salvage)
@@ -512,6 +546,9 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 			doc.Rows = append(doc.Rows, exchange.Row{Given: offsets.Given{Group: group, Key: k, Value: offsets.ValueOf(e), TopicID: e.TopicID}})
 		}
 	}
+	if len(others) > 0 {
+		doc.Warnings = append(doc.Warnings, "left out, as -g does not name it: "+list(others, 3))
+	}
 	delete(clusters, "")
 	for c := range clusters {
 		doc.Origin.Cluster = c
@@ -521,6 +558,8 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 		return doc, &problem{code: exitFailed, causes: []cause{causeDamaged}, text: fmt.Sprintf("read %s: %s; nothing was written", o.source, list(bad, 3))}
 	case len(clusters) > 1:
 		return doc, &problem{code: exitRefused, text: fmt.Sprintf("read %s: its files are of %d clusters; nothing was written", o.source, len(clusters)), hint: "import them group by group: -g GROUP"}
+	case len(doc.Groups) == 0 && len(others) > 0:
+		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file of group %q in it, only of %s", o.source, o.groups[0], list(others, 3)), hint: "-g takes a part of what is there"}
 	case len(doc.Groups) == 0:
 		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source), hint: "name the folder that holds GROUP/TOPIC/gtoffset, or a file"}
 	}

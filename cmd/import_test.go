@@ -98,6 +98,80 @@ func TestImportBackup(t *testing.T) {
 	})
 }
 
+// Of a backup or a list less than all can be taken, and what is left out is said; a plan is applied whole.
+func TestImportPart(t *testing.T) {
+	t.Parallel()
+	three := func(t *testing.T) *world {
+		w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}).topic("other", [2]int64{0, 50})
+		return w.commit("billing", "orders", 600, 700).commit("billing", "other", 7).commit("shipping", "orders", 500, 400).commit("third", "other", 9)
+	}
+	all := func(w *world) string {
+		return strings.Join([]string{w.committed("billing", "orders"), w.committed("billing", "other"), w.committed("shipping", "orders"), w.committed("third", "other")}, " | ")
+	}
+	const before, reset = "0=600 1=700 | 0=7 | 0=500 1=400 | 0=9", "0=0 1=0 | 0=0 | 0=0 1=0 | 0=0"
+	for _, c := range []struct {
+		name string
+		args []string
+		says []string
+		want string
+	}{
+		{"all", nil, nil, before},
+		{"a group", []string{"-g", "billing"}, []string{`left out, as -g and -t do not name it: group "shipping"; group "third"`}, "0=600 1=700 | 0=7 | 0=0 1=0 | 0=0"},
+		{"two groups", []string{"-g", "third", "-g", "shipping"}, []string{`group "billing"`}, "0=0 1=0 | 0=0 | 0=500 1=400 | 0=9"},
+		{"a topic", []string{"-t", "other"}, []string{"4 partitions of orders"}, "0=0 1=0 | 0=7 | 0=0 1=0 | 0=9"},
+		{"a partition", []string{"-t", "orders:1"}, []string{"2 partitions of orders; 2 partitions of other"}, "0=0 1=700 | 0=0 | 0=0 1=400 | 0=0"},
+		{"both", []string{"-g", "billing", "-t", "orders:0", "-t", "other"}, []string{`group "shipping"; group "third"; 1 partition of orders`}, "0=600 1=0 | 0=7 | 0=0 1=0 | 0=0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := three(t)
+			list := w.document(w.run("export", "--all-groups", "-o", "json").exits(0).out)
+			r := w.run("reset", "--all-groups", "--all-topics", "--to-earliest", "--execute").exits(0)
+			same(t, "reset", all(w), reset)
+			undo := w.run(append(r.undo(), c.args...)...).exits(0).says(c.says...)
+			same(t, "undone", all(w), c.want)
+			w.run(undo.undo()...).exits(0)
+			same(t, "the undo undone", all(w), reset)
+			w.run(append([]string{"import", list, "--execute"}, c.args...)...).exits(0).says(c.says...)
+			same(t, "of the list", all(w), c.want)
+		})
+	}
+	t.Run("what it says nothing of", func(t *testing.T) {
+		t.Parallel()
+		w := three(t)
+		r := w.run("reset", "-g", "billing", "-g", "shipping", "--all-topics", "--to-earliest", "--execute").exits(0)
+		w.run(append(r.undo(), "-g", "billing", "-g", "nobody")...).exits(1).says(`says nothing of group "nobody", which -g names: it is about "billing"; "shipping"; nothing was written`)
+		w.run(append(r.undo(), "-t", "orders", "-t", "none")...).exits(1).says(`says nothing of topic "none", which -t names`)
+		w.run(append(r.undo(), "-g", "shipping", "-t", "other")...).exits(1).says(`says nothing of topic "other"`)
+		w.run(append(r.undo(), "-t", "orders:x")...).exits(2)
+		same(t, "writes", all(w), "0=0 1=0 | 0=0 | 0=0 1=0 | 0=9")
+	})
+	t.Run("a plan is whole", func(t *testing.T) {
+		t.Parallel()
+		w := three(t)
+		plan := w.document(w.run("reset", "--all-groups", "--all-topics", "--to-earliest", "--dry-run", "-o", "json").exits(0).out)
+		for _, part := range [][]string{{"-g", "billing"}, {"-t", "orders"}, {"-g", "billing", "-t", "orders:0"}} {
+			w.run(append([]string{"import", plan, "--execute"}, part...)...).exits(4).says("is a plan, which is applied whole", "leave out -g and -t")
+		}
+		same(t, "writes", all(w), before)
+		w.run("import", plan, "--execute", "-g", "billing", "-g", "shipping", "-g", "third").exits(0)
+		same(t, "all of it", all(w), reset)
+	})
+}
+
+// An undo has nothing to do for what had no commit and has none, whatever became of its topic.
+func TestImportBackupOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).topic("other", [2]int64{0, 50}).commit("billing", "orders", 600)
+	r := w.run("reset", "-g", "billing", "-t", "orders", "-t", "other", "--to-latest", "--execute").exits(0)
+	w.run("delete", "-g", "billing", "-t", "other", "--execute").exits(0)
+	must(t, w.b.Fake.DeleteTopic("other"))
+	w.run(r.undo()...).exits(0).prints("1 of 1 verified")
+	same(t, "committed", w.committed("billing", "orders")+w.committed("billing", "other"), "0=600")
+	w.topic("other", [2]int64{0, 9}) // another topic of the name
+	w.run(r.undo()...).exits(0).prints("Nothing to do")
+}
+
 // backup is a backup of group billing with the given rows.
 func backup(rows string) string {
 	return fmt.Sprintf(`{"schema":"gtoffset.offsets/1","kind":"backup","side":"both","taken":"2026-11-29T11:00:00Z","tool":"gtoffset 0.1.0",

@@ -270,7 +270,7 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 
 // followFile writes what a file says of the groups and topics that are meant: an import that is held to them.
 func (o *resetOptions) followFile(ctx context.Context, g *global) error {
-	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, topics: o.topicNames(), clamp: o.clamp}
+	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, selections: o.selections, clamp: o.clamp}
 	from.document = true
 	if len(o.scope.groups) == 1 {
 		from.groups = o.scope.groups
@@ -282,7 +282,7 @@ func (o *resetOptions) followFile(ctx context.Context, g *global) error {
 	if doc.Kind != exchange.Export {
 		return usage(fmt.Sprintf("%s is a %s, not a list of offsets", o.fromFile, doc.Kind), "gtoffset import reads it")
 	}
-	doc.Rows = slices.DeleteFunc(doc.Rows, func(r exchange.Row) bool { return !o.takes(r.Group) || !offsets.Holds(o.selections, r.Key) })
+	doc = g.partOf(doc, o.fromFile, o.takes, o.selections)
 	for _, name := range o.scope.groups {
 		if !slices.ContainsFunc(doc.Rows, func(r exchange.Row) bool { return r.Group == name }) {
 			return &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of group %q there; nothing was written", o.fromFile, name)}

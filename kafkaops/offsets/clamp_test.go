@@ -240,6 +240,9 @@ func TestRestore(t *testing.T) {
 		{"moved since, overwritten", value(300, ""), value(500, ""), "id", commit(650, ""), offsets.RestorePolicy{OverwriteMoved: true}, offsets.Write, 300},
 		{"there was none", none, value(500, ""), "id", commit(500, ""), offsets.RestorePolicy{}, offsets.Write, offsets.None},
 		{"there was none, and is none", none, value(500, ""), "id", committed(known(500, 900), offsets.Entry{}), offsets.RestorePolicy{}, offsets.Keep, offsets.None},
+		{"there was none, and is none, and the topic is gone", none, value(500, ""), "id", committed(offsets.Range{State: offsets.TopicGone}, offsets.Entry{}), offsets.RestorePolicy{}, offsets.Keep, offsets.None},
+		{"there was none, and is none, of another topic", none, value(500, ""), "old", committed(known(500, 900), offsets.Entry{}), offsets.RestorePolicy{}, offsets.Keep, offsets.None},
+		{"recreated since, and the same number", value(300, ""), value(500, ""), "old", commit(300, ""), offsets.RestorePolicy{}, offsets.Refuse, 300},
 		{"recreated since", value(300, ""), value(500, ""), "old", commit(500, ""), offsets.RestorePolicy{}, offsets.Refuse, 300},
 		{"recreated since, kept", value(300, ""), value(500, ""), "old", commit(500, ""), offsets.RestorePolicy{KeepRecreated: true}, offsets.Write, 300},
 	} {

@@ -71,13 +71,14 @@ type run struct {
 	event   int32 // None: there is no run that may go on
 	commits int32
 	ended   int64 // when the last was
+	last    int64 // where that came from
 	largest int64
 	at      int64 // when the largest was
 }
 
-func (r *run) step(by, at int64) {
+func (r *run) step(from, by, at int64) {
 	r.commits++
-	r.ended = at
+	r.ended, r.last = at, from
 	if by > r.largest {
 		r.largest, r.at = by, at
 	}
@@ -314,7 +315,7 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	runs := m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.policy.All && !h.over(m) && !returns
 	switch {
 	case runs && c.run.event != None && h.within(at):
-		c.run.step(m.step, at)
+		c.run.step(c.value.Offset, m.step, at)
 		h.out.Shown++
 		return
 	case !h.policy.All && !h.matters(m):
@@ -324,6 +325,7 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		}
 		return
 	}
+	undone := m.what == WentBack && c.run.event != None && p.Value.Offset == c.run.last
 	h.endRun(c)
 	switch {
 	case m.what == WentBack:
@@ -332,11 +334,11 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		c.back = None
 	}
 	e := p.event(at)
-	e.What, e.By = m.what, m.by
+	e.What, e.By, e.Undone = m.what, m.by, undone
 	c.stands(&e)
 	if i := h.show(e); runs {
 		c.run = run{event: int32(i)}
-		c.run.step(m.step, at)
+		c.run.step(c.value.Offset, m.step, at)
 	}
 }
 

@@ -220,8 +220,8 @@ func (h History) Return(now func(Key) Range) Return {
 }
 
 // putRight finds the moves that a later one turned round, and those later ones: each partition that its request moved went back to
-// where it stood before one of the earlier ones. A request that does so for some only, by chance, puts nothing right, and a run of steps
-// is a job's work.
+// where it stood before one of the earlier ones, or before the last step of a run. A request that does so for some only, by chance, puts
+// nothing right, and a run of steps is a job's work.
 func (h History) putRight() map[*HistoryEvent]bool {
 	right := map[*HistoryEvent]bool{}
 	open := map[Key][]*HistoryEvent{}
@@ -230,10 +230,12 @@ func (h History) putRight() map[*HistoryEvent]bool {
 	}
 	for from := 0; from < len(h.Events); {
 		moves, next := h.request(from)
-		all := !slices.ContainsFunc(moves, func(e *HistoryEvent) bool { return turned(e) < 0 })
+		all := !slices.ContainsFunc(moves, func(e *HistoryEvent) bool { return turned(e) < 0 && !e.Undone })
 		for _, e := range moves {
 			of := open[e.Key]
 			switch i := turned(e); {
+			case all && i < 0:
+				right[e] = true
 			case all:
 				right[e] = true
 				for _, o := range of[i:] {
@@ -246,7 +248,25 @@ func (h History) putRight() map[*HistoryEvent]bool {
 		}
 		from = next
 	}
+	h.removedAgain(right)
 	return right
+}
+
+// removedAgain adds to what is put right the removal of what a request had committed first, where what else it did was put right.
+func (h History) removedAgain(right map[*HistoryEvent]bool) {
+	made := map[Key]*HistoryEvent{} // the last change of a partition, if that was a first commit from outside
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.OfGroup():
+		case e.What == NewCommit && e.By == NotAMember:
+			made[e.Key] = e
+		case e.What == Deleted && made[e.Key] != nil && !e.Whole && len(h.with(made[e.Key], func(o *HistoryEvent) bool { return right[o] })) > 0:
+			right[e] = true
+			delete(made, e.Key)
+		default:
+			delete(made, e.Key)
+		}
+	}
 }
 
 // request finds what the request of an event moved back and forward, and the event behind it.

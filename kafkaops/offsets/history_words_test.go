@@ -104,6 +104,12 @@ func TestUndo(t *testing.T) {
 		{"what was deleted", left(worked()).put(4, removed(1)), "4 [orders:1]"},
 		{"a step forward, if it was a tool's", left(worked()).put(4, committed(1, 900)), "4 [orders:1]"},
 		{"not a new commit: there was nothing to return to", new(tape).put(4, committed(1, 900)), "none"},
+		{"in a group without members, a step forward that was taken back", new(tape).put(1, committed(0, 1)).put(2, committed(0, 2)).put(3, committed(0, 3)).put(4, committed(0, 900)).put(5, committed(0, 3)), "none"},
+		{"the same of several partitions, some of which went back", new(tape).put(1, committed(0, 1), committed(1, 50)).put(2, committed(0, 2), committed(1, 60)).put(3, committed(0, 3), committed(1, 70)).put(4, committed(0, 40), committed(1, 40)).put(5, committed(0, 3), committed(1, 70)), "none"},
+		{"not if only one of them went to where it came from", new(tape).put(1, committed(0, 1), committed(1, 50)).put(2, committed(0, 2), committed(1, 60)).put(3, committed(0, 3), committed(1, 70)).put(5, committed(0, 2), committed(1, 70)).put(6, committed(0, 1), committed(1, 50)), "6 [orders]"},
+		{"what it committed first, and was removed again", left(worked()).put(4, committed(0, 5), committed(3, 900)).put(6, committed(0, 500)).put(7, removed(3)), "none"},
+		{"the same in the other order", left(worked()).put(4, committed(0, 5), committed(3, 900)).put(6, removed(3)).put(7, committed(0, 500)), "none"},
+		{"what was removed, and nothing else put right", left(worked()).put(4, committed(0, 5), committed(3, 900)).put(7, removed(3)), "7 [orders:3]"},
 		{"not a job's that assigns its partitions", new(tape).put(4, committed(1, 1)).put(5, committed(1, 2)).put(6, committed(1, 3)), "none"},
 	}
 	for _, tt := range tests {

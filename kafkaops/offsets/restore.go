@@ -66,12 +66,16 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	if foreign {
 		c.New.Epoch = None
 	}
+	recreated := !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID
 	switch {
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")
+	case now == c.New && (now.Offset == None || !recreated): // nothing to do, whatever became of the topic
+		c.Reason = "already as in the backup"
+		return c
 	case r.Range.Gone() && br.Side == Committed:
 		return c.refuse(r.Range.gone(), "")
-	case !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID && !p.KeepRecreated:
+	case recreated && !p.KeepRecreated:
 		return c.moved("the topic was recreated since the backup", "--recreated keep")
 	case now == c.New:
 		c.Reason = "already as in the backup"
