@@ -202,7 +202,7 @@ func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build func(c
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
 	plan, err := build(ctx, shot)
-	return plan.AtLeast(w.g.least()), err
+	return plan.AtLeast(w.g.least()).KeepsOne(shot), err
 }
 
 // least is the smallest next offset that the store has a number for.
@@ -389,7 +389,7 @@ func (w *writing) freshLook(ctx context.Context) error {
 		return err
 	}
 	w.fresh = fresh
-	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).Lacking(fresh)
+	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).KeepsOne(fresh).Lacking(fresh)
 	if err := w.refused(fresh, checked); err != nil {
 		w.plan = checked
 		return err

@@ -132,15 +132,18 @@ func (w *writing) aside(shot offsets.Snapshot, g offsets.Group, refused []*offse
 	if g.Store == nil {
 		return ""
 	}
-	topics := map[string]bool{}
+	topics, emptied := map[string]bool{}, map[string]bool{}
 	for _, c := range refused {
 		topics[c.Topic] = true
+		emptied[c.Topic] = emptied[c.Topic] || c.Side == offsets.Stored && c.Old.Offset != offsets.None && c.New.Offset == offsets.None
 	}
 	for _, t := range g.Store.Topics {
 		switch out := wayOut(shot, t); {
 		case !topics[t.Topic]:
 		case out != "":
 			return out
+		case t.Bare && emptied[t.Topic]:
+			return away(shot, t.Path)
 		case (t.Presence == offsets.Damaged || t.Presence == offsets.Empty) && w.road.command != "clamp":
 			return w.g.typed("clamp", "-g", g.ID, "-t", t.Topic, "-s", w.g.store, "--stored", "--salvage") + " keeps what is left of it"
 		}
@@ -199,10 +202,16 @@ func wayOut(shot offsets.Snapshot, t offsets.StoredTopic) string {
 		return asJobsUser
 	case t.InTheWay == "":
 		return ""
-	case local == "":
-		return "move " + t.InTheWay + " away: then there is no entry"
 	}
-	return outOfTheWay(t.InTheWay) + ": then there is no entry"
+	return away(shot, t.InTheWay)
+}
+
+// away is how to get rid of what lies at a path of the store.
+func away(shot offsets.Snapshot, path string) string {
+	if _, local, _ := localPath(shot.Origin.Store); local == "" {
+		return "move " + path + " away: then there is no entry"
+	}
+	return outOfTheWay(path) + ": then there is no entry"
 }
 
 // outOfTheWay is the command that moves a file where it hinders nobody.

@@ -267,6 +267,39 @@ func TestLastRecordBeforeTheFirst(t *testing.T) {
 	})
 }
 
+// A file without headers cannot be empty: that its last entry is to be removed is refused by the plan, before anything is written.
+func TestLastEntryOfABareFile(t *testing.T) {
+	t.Parallel()
+	const why = "has no headers, and with no entry left it would be empty, which means damaged"
+	t.Run("the undo of a first run", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{40, 100}, [2]int64{40, 100})
+		store := "file:" + w.store + "?counts=last"
+		r := w.run("clamp", "-g", "billing", "-t", "orders", "-s", store, "--stored", "--committed", "--create", "--execute").exits(0).prints("4 of 4 verified")
+		before := w.offsets()
+		for _, how := range []string{"--execute", "--dry-run", "--check"} {
+			args := append(slices.DeleteFunc(r.undo(), func(a string) bool { return a == "--execute" }), how)
+			w.run(args...).exits(4).says("orders 0: stored 40: it cannot be removed", why, "--partial writes the rest", "nothing was written")
+		}
+		same(t, "offsets", w.offsets(), before)
+		w.run(append(r.undo(), "--partial")...).exits(3).prints("2 of 2 verified").says("left out: ")
+		same(t, "only the commits", w.offsets(), " | 0=39 1=39")
+		w.run(r.undo()...).exits(4).says(why, "mv "+w.path("billing", "orders")+" ")
+	})
+	t.Run("one that stays is enough", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{40, 100}, [2]int64{40, 100}).save("billing", "orders", 50)
+		file := w.document(strings.ReplaceAll(strings.Replace(backup(row(0, "null", "50")+","+row(1, "60", "null")), `"store":null`, `"store":{"url":"`+w.store+`"}`, 1), `"committed"`, `"stored"`))
+		w.run("import", file, "--execute").exits(0).prints("2 of 2 verified")
+		same(t, "stored", w.file("billing", "orders"), "1 60\n")
+		back := w.document(strings.ReplaceAll(strings.Replace(backup(row(1, "null", "60")), `"store":null`, `"store":{"url":"`+w.store+`"}`, 1), `"committed"`, `"stored"`))
+		w.run("import", back, "--execute").exits(4).says("orders 1: stored 60: it cannot be removed", why)
+		w.saveAs("billing", "orders", "", "", none, 60)
+		w.run("import", back, "--execute").exits(0).prints("1 of 1 verified") // with headers it can
+		same(t, "stored", w.stored("billing", "orders"), "")
+	})
+}
+
 // What a store passes over while its groups are listed is said, once.
 func TestStoreTellsWhatItPassesOver(t *testing.T) {
 	t.Parallel()

@@ -172,6 +172,7 @@ func (e *edit) state() offsets.StoredTopic {
 	t := offsets.StoredTopic{Topic: e.topic, Path: e.path, Token: e.token, Highest: offsets.None}
 	if e.token != tokenAbsent {
 		t.Presence, t.Whole, t.Highest = offsets.Present, e.doc.Headered(), e.doc.Highest()
+		t.Bare, t.Entries = !e.doc.Headered(), e.doc.Len()
 	}
 	return t
 }

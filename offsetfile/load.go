@@ -109,7 +109,7 @@ func (h *Holding) add(topic, path string, r reading, counts Counts) {
 			h.Entries = make(map[offsets.Key]offsets.Entry, r.doc.Len())
 		}
 		t.Whole, t.Salvaged = r.whole, strings.HasPrefix(r.token, tokenSalvaged)
-		t.Highest = r.doc.Highest()
+		t.Highest, t.Bare, t.Entries = r.doc.Highest(), !r.doc.Headered(), r.doc.Len()
 		topicID, cluster := r.doc.TopicID(), r.doc.Cluster()
 		for e := range r.doc.Entries() {
 			h.Entries[offsets.Key{Topic: topic, Partition: e.Partition}] = offsets.Entry{

@@ -550,6 +550,48 @@ func (p Plan) AtLeast(least int64) Plan {
 	})
 }
 
+// KeepsOne refuses to take the last entries out of a file without headers, which cannot be empty.
+func (p Plan) KeepsOne(s Snapshot) Plan {
+	type place struct{ group, topic string }
+	left := map[place]int{} // entries, of those that are to lose some
+	for _, loses := range []bool{true, false} {
+		for group, c := range p.Each() {
+			at := place{group, c.Topic}
+			switch _, known := left[at]; {
+			case c.Side != Stored || c.Verdict != Write && c.Verdict != Ask || (c.Old.Offset == None) == (c.New.Offset == None):
+			case !loses && known && c.New.Offset != None:
+				left[at]++
+			case loses && c.New.Offset == None:
+				g, _ := s.Group(group)
+				t, _ := g.Store.Topic(c.Topic)
+				if !known && t.Bare {
+					left[at], known = t.Entries, true
+				}
+				if known {
+					left[at]--
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return p
+	}
+	return p.eachOf(func(group string, c Change) Change {
+		n, known := left[place{group, c.Topic}]
+		if !known || n > 0 || c.Side != Stored || c.New.Offset != None || c.Verdict != Write && c.Verdict != Ask {
+			return c
+		}
+		g, _ := s.Group(group)
+		return c.refuse("it cannot be removed: "+g.Store.placeOf(c.Topic)+" has no headers, and with no entry left it would be empty, which means damaged", "")
+	})
+}
+
+// placeOf is where a topic of the group lies.
+func (s *Store) placeOf(topic string) string {
+	t, _ := s.Topic(topic)
+	return cmp.Or(t.Path, s.path())
+}
+
 // Epochs is the leader epoch of each commit that is to be written with one.
 func (g PlanGroup) Epochs() map[Key]int32 {
 	epochs := map[Key]int32{}

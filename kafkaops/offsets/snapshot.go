@@ -140,6 +140,8 @@ type StoredTopic struct {
 	Salvaged bool   // it was damaged, and what was left of it was read: a save makes it whole again
 	Token    string // stands for the content that was read; a save compares it
 	Highest  int32  // largest partition with an entry, None if there is none
+	Bare     bool   // a file without headers: with no entry it would be empty, which is damaged
+	Entries  int    // how many a file has; 0 where that is not told
 }
 
 // Topic finds the place of a topic.
