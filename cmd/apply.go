@@ -154,7 +154,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 		return err
 	}
 	defer w.unlock()
-	if err := w.freshLook(ctx); err != nil {
+	if err := w.freshLook(ctx, shot); err != nil {
 		return err
 	}
 	if w.plan.ToDo() == 0 {
@@ -369,34 +369,64 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	return errors.Join(w.leftOut(shot, settled), check)
 }
 
-// freshLook takes the locks, looks again, and holds the plan against what is there now.
-func (w *writing) freshLook(ctx context.Context) error {
-	sc := w.narrowed()
+// freshLook takes the locks, looks again, and holds the plan against what is there now. A lock in a new place of the store makes folders,
+// which a refusal would leave behind: so before that it looks, too.
+func (w *writing) freshLook(ctx context.Context, shot offsets.Snapshot) error {
+	if w.makesPlaces(shot) {
+		checked, err := w.lookAgain(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if checked.ToDo() == 0 {
+			w.plan = checked
+			return nil
+		}
+	}
 	if err := w.lock(ctx); err != nil {
 		return err
 	}
-	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage}
+	settle := time.Duration(0)
 	if w.plan.Has(func(c *offsets.Change) bool { return c.Verdict == offsets.Write && c.Condition == offsets.High }) {
-		o.settle = settleTime
+		settle = settleTime
 	}
-	over := w.g.busy("looking once more at", w.scope)
-	fresh, err := w.g.look(ctx, sc, o)
-	over()
+	checked, err := w.lookAgain(ctx, settle)
 	if err != nil {
-		return err
-	}
-	if err := w.g.session.awayFrom(); err != nil {
-		return err
-	}
-	w.fresh = fresh
-	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).KeepsOne(fresh).Lacking(fresh)
-	if err := w.refused(fresh, checked); err != nil {
-		w.plan = checked
 		return err
 	}
 	w.overtook(checked)
 	w.plan = checked
 	return nil
+}
+
+// makesPlaces reports whether the plan writes to a place of the store where nothing is yet.
+func (w *writing) makesPlaces(shot offsets.Snapshot) bool {
+	for group, c := range w.plan.Each() {
+		if c.Side != offsets.Stored || c.Verdict != offsets.Write {
+			continue
+		}
+		g, _ := shot.Group(group)
+		if t, _ := g.Store.Topic(c.Topic); t.Presence == offsets.Absent {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAgain holds the plan against what is there now. What is refused then is in the plan that is shown.
+func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.Plan, error) {
+	over := w.g.busy("looking once more at", w.scope)
+	fresh, err := w.g.look(ctx, w.narrowed(), lookOptions{stable: w.road.stable, salvage: w.road.salvage, settle: settle})
+	over()
+	if err := cmp.Or(err, w.g.session.awayFrom()); err != nil {
+		return w.plan, err
+	}
+	w.fresh = fresh
+	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).KeepsOne(fresh).Lacking(fresh)
+	if err := w.refused(fresh, checked); err != nil {
+		w.plan = checked
+		return checked, err
+	}
+	return checked, nil
 }
 
 // lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its

@@ -586,6 +586,40 @@ func TestFreshLook(t *testing.T) {
 	})
 }
 
+// A run that is refused, whenever that is, leaves no folder and no lock in a store that had nothing of the group.
+func TestRefusedLeavesNoPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		code  int
+		moves func(w *world)
+	}{
+		{"planned so", 4, nil},
+		{"the group became active", 4, func(w *world) { _, err := w.b.Join("billing", true, "orders"); must(w.t, err) }},
+		{"the topic went away", 4, func(w *world) { w.hide("orders", 0) }},
+		{"the target is out of range", 4, func(w *world) { w.grow("orders", [2]int64{700, 900}) }},
+		{"declined", 1, func(*world) {}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+			args := []string{"clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--committed", "--missing", "other"}
+			answer := "y\n"
+			switch {
+			case c.moves == nil:
+				args = args[:len(args)-2]
+			case c.code == 1:
+				answer = "n\n"
+			}
+			w.person(answer, func() { c.moves(w) })
+			w.run(args...).exits(c.code).says("nothing was written")
+			left, err := filepath.Glob(filepath.Join(w.store, "*"))
+			must(t, err)
+			same(t, "left in the store", strings.Join(left, " "), "")
+		})
+	}
+}
+
 // The line that undoes a write brings back the state of before.
 func TestUndo(t *testing.T) {
 	t.Parallel()
