@@ -206,6 +206,11 @@ func (o *importOptions) onlyMeaningful(doc exchange.Document) error {
 // whole: what it was consented to is all of it.
 func (o *importOptions) onlyNamed(g *global, doc exchange.Document) (exchange.Document, error) {
 	takes := func(group string) bool { return len(o.groups) == 0 || slices.Contains(o.groups, group) }
+	for _, group := range o.groups {
+		if !slices.ContainsFunc(doc.Groups, func(grp exchange.Group) bool { return grp.Name == group }) {
+			return doc, o.nothingOf(g, doc, group)
+		}
+	}
 	if doc.Kind == exchange.Plan {
 		for group, c := range doc.Plan.Each() {
 			if !takes(group) || !offsets.Holds(o.selections, c.Key) {
@@ -214,11 +219,6 @@ func (o *importOptions) onlyNamed(g *global, doc exchange.Document) (exchange.Do
 					hint: "leave out -g and -t, or plan anew for less",
 				}
 			}
-		}
-	}
-	for _, group := range o.groups {
-		if !slices.ContainsFunc(doc.Groups, func(grp exchange.Group) bool { return grp.Name == group }) {
-			return doc, o.nothingOf(g, doc, group)
 		}
 	}
 	for _, s := range o.selections {

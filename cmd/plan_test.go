@@ -215,7 +215,7 @@ func TestPlanConditions(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
 		plan := w.document(w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(0).out)
-		w.run("import", plan, "-g", "shipping", "--execute").exits(1).says(`about group "billing"`)
+		w.run("import", plan, "-g", "shipping", "--execute").exits(1).says(`it is about "billing"`)
 		w.run("import", plan, "-g", "billing", "--dry-run").exits(0)
 	})
 	t.Run("the store is the plan's, or that of -s, not the environment's", func(t *testing.T) {
