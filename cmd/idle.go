@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -54,6 +55,9 @@ func (w *writing) watchIdle(ctx context.Context, before offsets.Snapshot, o look
 	after, err := w.g.look(ctx, w.scope, o)
 	if err != nil {
 		return after, err
+	}
+	if blind := cmp.Or(offsets.Unread(first), offsets.Unread(last)); blind != "" {
+		return after, &problem{code: exitRefused, text: "not watched: " + blind + "; nothing was written", hint: "--idle needs to read both sides; without -s it watches the commits alone"}
 	}
 	moved := offsets.Moved(first, last)
 	for _, m := range offsets.Moved(before, after) {

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -272,6 +273,13 @@ func TestInterrupts(t *testing.T) {
 		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { cancel(); return true })
 		w.run("clamp", "-g", "billing", "--committed", "--execute").exits(0).prints("1 of 1 verified")
 		same(t, "committed", w.committed("billing", "orders"), "0=500 1=600")
+
+		w, cancel = twice(t)
+		w.b.Fake.ControlKey(kmsg.OffsetCommit.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+			cancel()
+			return nil, errors.New("not answered any more"), true
+		})
+		w.run("clamp", "-g", "billing", "--committed", "--execute").exits(3).prints("1 unknown", "may still come").never("nothing was written")
 
 		w, cancel = twice(t)
 		w.step = func(step string) error {

@@ -16,12 +16,15 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 		if !seen && pg.Refusal != "" {
 			continue // it was not looked at again
 		}
-		unseen := g.Trouble != nil && len(pg.Changes) == 0 // what would have to be written is not known: that is not "nothing"
-		share := p.Command == "delete" && g.Type == Share  // its commits are none to Kafka: that is not "nothing to do" either
+		unseen := g.unread() != ""                        // what would have to be written is not known: that is not "nothing"
+		share := p.Command == "delete" && g.Type == Share // its commits are none to Kafka: that is not "nothing to do" either
 		if !unseen && !share && !pg.wishes(Stored) && !pg.wishes(Committed) && (!pg.Whole || pg.Result == Already) {
 			continue
 		}
 		pg.Refusal, pg.Choice = g.closed(pg.Live)
+		if pg.Refusal == "" && !pg.wishes(Stored) && !pg.wishes(Committed) {
+			pg.Refusal = g.unread()
+		}
 		if pg.Refusal == "" && g.Existence == Missing && !create && !pg.Whole && pg.wishes(Committed) {
 			pg.Refusal, pg.Choice = fmt.Sprintf("group %q does not exist", g.ID), "--create"
 		}
@@ -97,7 +100,7 @@ func (pg PlanGroup) writes(side Side) bool {
 func (g Group) closed(live bool) (why, choice string) {
 	switch {
 	case g.Trouble != nil:
-		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason), ""
+		return g.unread(), ""
 	case g.ID == "":
 		return "the group's name is empty: Kafka takes no commits for it any more", ""
 	case g.Type == Share:
@@ -110,6 +113,17 @@ func (g Group) closed(live bool) (why, choice string) {
 		return fmt.Sprintf("whether group %q exists is unknown", g.ID), ""
 	}
 	return "", ""
+}
+
+// unread says which side of the group could not be read as a whole, "" if both could.
+func (g Group) unread() string {
+	switch {
+	case g.Trouble != nil:
+		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason)
+	case g.Store != nil && g.Store.Trouble != nil:
+		return fmt.Sprintf("the store of group %q could not be read: %s", g.ID, g.Store.Trouble.Reason)
+	}
+	return ""
 }
 
 // activity names the members that keep a group active.

@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -400,6 +401,21 @@ func standing(e Entry) string {
 		return e.Presence.String()
 	}
 	return number(ValueOf(e).Offset)
+}
+
+// Unread says what of the store could not be read, so that nobody knows whether it moved; "" if all could. What is damaged was read.
+func Unread(s Snapshot) string {
+	for _, g := range s.Groups {
+		if g.Store != nil && g.Store.Trouble != nil {
+			return g.unread()
+		}
+		for _, r := range g.Rows {
+			if e := r.Stored; e.Problem() && e.Presence != Damaged && e.Presence != Empty {
+				return fmt.Sprintf("%s stored of group %q: %s", r.Key, g.ID, cmp.Or(e.Reason, e.Presence.String()))
+			}
+		}
+	}
+	return ""
 }
 
 // Troubled takes over what kept groups from being read in another look: what was not seen there is not known.

@@ -283,7 +283,11 @@ func TestHistoryOfTransactions(t *testing.T) {
 			}
 		}
 		s.run("reset", "-g", s.group, "-t", s.topic, "--to-commit-at", p.Events[1].Time.Format(time.RFC3339Nano), "--dry-run").exits(0).prints("20", "is still open")
+		for _, write := range [][]string{{"reset", "-t", s.topic, "--to-earliest"}, {"delete", "--whole-group"}} {
+			s.run(append(write, "-g", s.group, "--execute")...).exits(4).says("an open transaction is going to commit it", "nothing was written")
+		}
 		x.end(false, s.group, s.topic)
+		s.run("reset", "-g", s.group, "-t", s.topic, "--to-earliest", "--execute").exits(0)
 	})
 }
 
