@@ -73,6 +73,8 @@ func TestCasesFrd(t *testing.T) {
 					return
 				}
 				r = w.run(append(clamp, "--salvage", "--execute", "--missing", "earliest")...).exits(0).prints("salvaged", "verified")
+				undo := slices.DeleteFunc(r.undo(), func(word string) bool { return word == "--execute" })
+				w.run(append(undo, "--dry-run")...).exits(0).prints("before that write", "damaged: what could not be read of it does not come back")
 				got := w.stored("billing", "orders")
 				switch c.salvage {
 				case "all but 7":

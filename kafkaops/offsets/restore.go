@@ -17,6 +17,8 @@ type BackupGroup struct {
 	Group string
 	Type  GroupType
 	Rows  []BackupRow
+
+	Damaged []Remains // what could not be read whole before the write, and was salvaged
 }
 
 // BackupRow is one partition of a backup.
@@ -43,6 +45,9 @@ func Restore(s Snapshot, b Backup, p RestorePolicy) Plan {
 	for _, bg := range b.Groups {
 		g, _ := s.Group(bg.Group)
 		pg := PlanGroup{Group: bg.Group, Type: g.Type, State: g.State, Notes: g.notes(time.Time{})}
+		for _, d := range bg.Damaged {
+			pg.Notes = append(pg.Notes, fmt.Sprintf("before that write %s was damaged: what could not be read of it does not come back, and will look as if it had never been; the bytes are in the backup, as damaged", d.Path))
+		}
 		for _, br := range bg.Rows {
 			r, _ := g.Row(br.Key)
 			c := restoreRow(r, br, s.Origin.Cluster, foreign, p)

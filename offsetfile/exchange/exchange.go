@@ -164,7 +164,7 @@ func (d Document) Given(side offsets.Side) []offsets.Given {
 func (d Document) Backup() offsets.Backup {
 	b := offsets.Backup{Origin: d.Origin, Side: d.Side}
 	for g, rows := range d.byGroup {
-		bg := offsets.BackupGroup{Group: g.Name, Type: g.Type}
+		bg := offsets.BackupGroup{Group: g.Name, Type: g.Type, Damaged: g.Damaged}
 		for _, r := range rows {
 			bg.Rows = append(bg.Rows, offsets.BackupRow{
 				Key: r.Key, Side: r.Side, TopicID: r.TopicID, Old: r.Value, Written: offsets.Value{Offset: r.Written, Epoch: offsets.None},

@@ -160,13 +160,18 @@ func (r *reading) groupName(t *tree, group, exact, kind, self int, where func() 
 
 func (r *reading) offsetsGroup(t *tree, v, i int) {
 	where := func() string { return fmt.Sprintf("groups[%d]", i) }
-	var at [4]int
-	if !r.fields(t, v, where, false, at[:], "group", "group_base64", "type", "partitions") {
+	var at [5]int
+	if !r.fields(t, v, where, false, at[:], "group", "group_base64", "type", "partitions", "damaged") {
 		return
 	}
 	name, ok := r.groupName(t, at[0], at[1], at[2], v, where)
 	if !ok || !r.list(t, at[3], where, "partitions") {
 		return
+	}
+	if at[4] >= 0 && r.list(t, at[4], where, "damaged") {
+		for remains := range t.items(at[4]) {
+			r.damagedPlace(t, remains, name, where)
+		}
 	}
 	j := 0
 	for row := range t.items(at[3]) {
@@ -328,6 +333,16 @@ func (d Document) writeOffsets(w treeWriter) error {
 	w.close()
 	w.close()
 	return w.end()
+}
+
+// damagedPlace reads what lay in a damaged place before a write.
+func (r *reading) damagedPlace(t *tree, v int, group string, where func() string) {
+	var at [4]int
+	if r.fields(t, v, where, false, at[:], "path", "path_base64", "content", "content_base64") {
+		r.damaged[group] = append(r.damaged[group], offsets.Remains{
+			Path: r.exactly(t, at[0], at[1], where, "path"), Content: []byte(r.exactly(t, at[2], at[3], where, "content")),
+		})
+	}
 }
 
 // writeDamaged keeps what nothing here can read: for a person, who may.

@@ -49,7 +49,7 @@ func read(text string, o Options) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}}
+	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}, damaged: map[string][]offsets.Remains{}}
 	r.doc.Kind = Export
 	as, take := o.As.as(), r.readText
 	if o.As == "" && looksTree(text) || as.tree != nil && as.text == nil {
@@ -110,12 +110,13 @@ func decode(text string) (string, error) {
 // reading is one Read under way.
 type reading struct {
 	Options
-	format Format
-	text   string
-	doc    Document
-	rows   []found
-	groups map[string]offsets.GroupType
-	names  map[string]string // each name once, as it stands in many rows
+	format  Format
+	text    string
+	doc     Document
+	rows    []found
+	groups  map[string]offsets.GroupType
+	damaged map[string][]offsets.Remains
+	names   map[string]string // each name once, as it stands in many rows
 
 	tree     bool // positions are offsets in the text; else they are line numbers
 	problems []Problem
@@ -277,7 +278,7 @@ func (r *reading) finish() (Document, error) {
 		d.Rows[i] = rows[i].Row
 	}
 	for name, kind := range r.groups {
-		d.Groups = append(d.Groups, Group{Name: name, Type: kind})
+		d.Groups = append(d.Groups, Group{name, kind, r.damaged[name]})
 	}
 	sort.Slice(d.Groups, func(i, j int) bool { return d.Groups[i].Name < d.Groups[j].Name })
 	return d, nil
