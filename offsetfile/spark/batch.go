@@ -143,22 +143,56 @@ func parseSource(n int, line string) (source, error) {
 		s.other = line
 		return s, nil // of a source that is not Kafka
 	}
-	s.kafka = map[string]map[int32]int64{}
-	for topic, partitions := range topics {
-		s.kafka[topic] = map[int32]int64{}
-		for text, value := range partitions {
+	s.kafka = make(map[string]map[int32]int64, len(topics))
+	return s, members(line, func(topic string, partitions json.RawMessage) error {
+		if _, again := s.kafka[topic]; again {
+			return fmt.Errorf("topic %q is in it twice", topic)
+		}
+		next := map[int32]int64{}
+		s.kafka[topic] = next
+		return members(string(partitions), func(text string, value json.RawMessage) error {
 			p, ok := offsetfile.ParsePartition(text)
 			if !ok {
-				return s, fmt.Errorf("topic %q: %q is no partition", topic, text)
+				return fmt.Errorf("topic %q: %q is no partition", topic, text)
 			}
-			next, err := offsetfile.CountsNext.Read(value.String())
+			if _, again := next[p]; again {
+				return fmt.Errorf("topic %q: partition %d is in it twice", topic, p)
+			}
+			var number json.Number
+			if err := json.Unmarshal(value, &number); err != nil {
+				return fmt.Errorf("topic %q, partition %d: %w", topic, p, err)
+			}
+			offset, err := offsetfile.CountsNext.Read(number.String())
 			if err != nil {
-				return s, fmt.Errorf("topic %q, partition %d: %w", topic, p, err)
+				return fmt.Errorf("topic %q, partition %d: %w", topic, p, err)
 			}
-			s.kafka[topic][p] = next
+			next[p] = offset
+			return nil
+		})
+	})
+}
+
+// members visits what an object has, in its order, and a key as often as it stands there: a map of encoding/json has the last one only.
+// null has nothing.
+func members(object string, visit func(key string, value json.RawMessage) error) error {
+	d := json.NewDecoder(strings.NewReader(object))
+	if start, err := d.Token(); err != nil || start == nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if err := visit(key.(string), value); err != nil { // the key of an object is a string, or Token had ended with an error
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // fill makes entries of what the sources say. A topic that several of them read has a place in each, so no single one can be told.

@@ -161,7 +161,15 @@ func TestLoad(t *testing.T) {
 		"no version":   {files: map[string]string{"offsets/0": two, "commits/0": done}, trouble: "no version"},
 		"negative":     {files: map[string]string{"offsets/0": batch(`{"a":{"0":-1}}`), "commits/0": done}, trouble: `topic "a", partition 0: -1 is negative`},
 		"fraction":     {files: map[string]string{"offsets/0": batch(`{"a":{"0":1.5}}`), "commits/0": done}, trouble: `topic "a", partition 0: "1.5" is no number`},
-		"partition":    {files: map[string]string{"offsets/0": batch(`{"a":{"x":1}}`), "commits/0": done}, trouble: `"x" is no partition`},
+		"twice":        {files: map[string]string{"offsets/0": batch(`{"b":{"0":9}}`, `{"a":{"0":100,"1":7,"0":900}}`), "commits/0": done}, trouble: `line 4: topic "a": partition 0 is in it twice`},
+		"twice alike":  {files: map[string]string{"offsets/0": batch(`{"a":{"0":1,"0":1}}`), "commits/0": done}, trouble: `topic "a": partition 0 is in it twice`},
+		"twice a name": {files: map[string]string{"offsets/0": batch(`{"a":{"0":1},"\u0061":{"1":2}}`), "commits/0": done}, trouble: `topic "a" is in it twice`},
+		"twice at its start": {
+			files:   map[string]string{"offsets/0": batch(two), "sources/0/0": "\x00v1\n" + `{"a":{"0":2,"0":0}}`},
+			trouble: `topic "a": partition 0 is in it twice`,
+		},
+		"a topic of nothing": {files: map[string]string{"offsets/0": batch(`{"a":null,"b":{"0":5}}`), "commits/0": done}, want: "b 0 5", path: "offsets/0"},
+		"partition":          {files: map[string]string{"offsets/0": batch(`{"a":{"x":1}}`), "commits/0": done}, trouble: `"x" is no partition`},
 		"STO-18: serialised": {
 			files:   map[string]string{"checkpoint-1795958046000": "\xac\xed", "checkpoint-1795958046000.bk": "\xac\xed", "receivedData/x": ""},
 			trouble: "serialised Java objects, which only the program that wrote them can read (checkpoint-1795958046000",
