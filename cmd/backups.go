@@ -28,7 +28,7 @@ func newBackups(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use: "backups",
 		Long: `Use it to find the backup of a write, and what it would bring back: gtoffset import BACKUP. The newest stands first. With
---prune, those that are older, and the plans beside them, are removed instead.
+--prune, those that are older, and the plans that were saved beside them, are removed instead; documents of your own stay.
 
 Dangers: --prune does not ask, and takes the way back along.`,
 		Example: `  gtoffset backups
@@ -92,7 +92,7 @@ func runBackups(g *global, o *backupsOptions) error {
 		switch {
 		case doc.Kind == exchange.Export: // somebody's own document: neither listed nor removed
 			continue
-		case doc.Kind == exchange.Plan && !o.pruning: // renamed
+		case doc.Kind == exchange.Plan && !(o.pruning && name == doc.ID+planSuffix): // under a name of somebody's own it is theirs
 			continue
 		case o.pruning && !doc.Taken.Before(before):
 			continue
@@ -110,7 +110,14 @@ func runBackups(g *global, o *backupsOptions) error {
 				errs = append(errs, p)
 				continue
 			}
-			view.Removed++
+			switch {
+			case empty:
+				view.Removed.Empty++
+			case doc.Kind == exchange.Plan:
+				view.Removed.Plans++
+			default:
+				view.Removed.Backups++
+			}
 			continue
 		}
 		view.Items = append(view.Items, item)

@@ -160,6 +160,30 @@ func TestBackupsLeaveExports(t *testing.T) {
 	}
 }
 
+// A plan that was kept under a name of its owner's is theirs, as is one that was renamed; what --prune removes it names by kind.
+func TestBackupsPruneLeavesPlans(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	dir := t.TempDir()
+	plan := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(0).out
+	mine := []string{"20200101T000000Z-mine.plan.json", "before.json", "my.plan.json", "myplan.json"}
+	for _, name := range mine {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(plan), 0o600))
+	}
+	saved := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute", "--backup-dir", dir, "-o", "json").exits(0).plan().ID + ".plan.json"
+	must(t, os.Rename(filepath.Join(dir, saved), filepath.Join(dir, "before.json")))
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "--backup-dir", dir).exits(0)
+	w.now = w.now.Add(48 * time.Hour)
+	w.run("backups", "--backup-dir", dir, "--prune", "1d").exits(0).prints("3 files removed from " + dir + ": 2 backups, 1 plan\n")
+	left, err := os.ReadDir(dir)
+	must(t, err)
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	same(t, "left", words(names), words(mine))
+}
+
 // Several backups of one second, and one whose name sorts before an older one, are listed by when they were taken.
 func TestBackupsOfOneSecond(t *testing.T) {
 	t.Parallel()

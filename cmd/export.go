@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,6 +122,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		}
 	}
 	if format == exchange.File && o.target != "" {
+		doc.Rows = g.withPlace(doc.Rows, shot, &o.scope)
 		err = g.exportFolder(ctx, o.target, doc)
 	} else {
 		err = g.exportFile(o.target, doc, format, len(o.groups) != 1)
@@ -132,6 +134,32 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		g.note("left out, as the format %s has no place for it: %s", format, strings.Join(losses, "; "))
 	}
 	return errors.Join(troubles, left)
+}
+
+// withPlace leaves out the topics of which a group has no offset, and no place that says so: it would get an empty one in the folder, by
+// which it would be judged from then on. Of the commits, a topic that was named has such a place.
+func (g *global) withPlace(rows []exchange.Row, shot offsets.Snapshot, sc *scope) []exchange.Row {
+	type place struct{ group, topic string }
+	kept := map[place]bool{}
+	for i := range rows {
+		r := &rows[i]
+		kept[place{r.Group, r.Topic}] = kept[place{r.Group, r.Topic}] || r.Offset != offsets.None || r.Side == offsets.Committed && len(sc.selections) > 0
+	}
+	without := map[string]bool{}
+	for p, keep := range kept {
+		if keep {
+			continue
+		}
+		grp, _ := shot.Group(p.group)
+		at, _ := grp.Store.Topic(p.topic)
+		if kept[p] = at.Presence == offsets.Present; !kept[p] {
+			without[p.group] = true
+		}
+	}
+	if names := slices.Sorted(maps.Keys(without)); len(names) > 0 {
+		g.note("no file for topics of which there is no offset, of %s: %s", offsets.Plural(len(names), "group"), list(names, 3))
+	}
+	return slices.DeleteFunc(rows, func(r exchange.Row) bool { return !kept[place{r.Group, r.Topic}] })
 }
 
 // exportOf is the document of one side, what in it was stored for an earlier topic of the name, and what had to be left out of it: that

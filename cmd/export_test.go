@@ -406,6 +406,38 @@ func TestExportOfAnEarlierTopic(t *testing.T) {
 	}
 }
 
+// A group of which the store has nothing gets no place in a copy of it: an empty one would be what it is judged by.
+func TestExportFolderMakesNoPlace(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).topic("audit", [2]int64{0, 9})
+	w.commit("shipping", "orders", 800).commit("a-tool", "audit", 9).commit("billing", "orders", 700).save("billing", "orders", 700).commit("billing", "audit", 9)
+	w.put("emptied", "orders", "# gtoffset 1\n# entries 0\n")
+	exported := func(scope ...string) (result, string) {
+		folder := filepath.Join(t.TempDir(), "new")
+		return w.run(append([]string{"export", "-s", w.store, "--stored", "-o", "gtoffset", folder}, scope...)...).exits(0), folder
+	}
+	_, folder := exported("--all-groups", "-t", "orders")
+	same(t, "of a topic", strings.Join(filesBelow(t, folder), " "), "billing/orders/gtoffset")
+	r, folder := exported("--all-groups")
+	r.says("2 gtoffset files in "+folder, "no file for topics of which there is no offset, of 3 groups: a-tool; billing; shipping")
+	same(t, "of all", strings.Join(filesBelow(t, folder), " "), "billing/orders/gtoffset emptied/orders/gtoffset")
+	w.run("describe", "--all-groups", "-s", folder, "--check").exits(10).says("check: 2 partitions not ok, such as group \"billing\" audit 0: no entry in the store") // and none of a-tool and shipping
+	r, _ = exported("-g", "shipping")
+	r.says("0 gtoffset files")
+}
+
+// filesBelow lists the gtoffset files below a folder.
+func filesBelow(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	must(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "gtoffset" {
+			all = append(all, path)
+		}
+		return err
+	}))
+	return all
+}
+
 // A folder that could not be finished is told of as such.
 func TestExportFolderIncomplete(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,29 @@ type Backups struct {
 	Dir     string
 	Items   []BackupItem
 	Pruned  bool
-	Removed int // files
+	Removed RemovedFiles
+}
+
+// RemovedFiles counts the files that were removed, by what was in them.
+type RemovedFiles struct{ Backups, Plans, Empty int }
+
+func (r RemovedFiles) all() int { return r.Backups + r.Plans + r.Empty }
+
+// kinds says how many there were of what, behind a colon: ": 2 backups, 2 plans"; "" of none.
+func (r RemovedFiles) kinds() string {
+	var kinds []string
+	for _, k := range []struct {
+		n    int
+		name string
+	}{{r.Backups, "backup"}, {r.Plans, "plan"}, {r.Empty, "empty file"}} {
+		if k.n > 0 {
+			kinds = append(kinds, offsets.Plural(k.n, k.name))
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(kinds, ", ")
 }
 
 // BackupItem is one backup.
@@ -39,7 +61,7 @@ func (v Backups) text(s Stream) error {
 	p := &printer{w: s.W}
 	switch {
 	case v.Pruned:
-		p.printf("%s removed from %s\n", offsets.Plural(v.Removed, "file"), cleanText(v.Dir))
+		p.printf("%s removed from %s%s\n", offsets.Plural(v.Removed.all(), "file"), cleanText(v.Dir), v.Removed.kinds())
 		return p.err
 	case len(v.Items) == 0:
 		p.printf("no backups in %s\n", cleanText(v.Dir))
@@ -132,7 +154,8 @@ type backupItemDocument struct {
 func (v Backups) document() backupsDocument {
 	doc := backupsDocument{Schema: BackupsSchema, Dir: v.Dir, Backups: []backupItemDocument{}}
 	if v.Pruned {
-		doc.Removed = &v.Removed
+		removed := v.Removed.all()
+		doc.Removed = &removed
 	}
 	for _, i := range v.Items {
 		doc.Backups = append(doc.Backups, backupItemDocument{
