@@ -31,7 +31,8 @@ type Locked struct {
 
 // Lock takes the locks of the given topics' files, in the order of their names, and makes the folders that are missing below
 // the store's root. It waits a moment for a lock that is taken; then the error is a *LockedError that names the holder.
-// What lies in the place of a lock file and is none is a *LockFileError.
+// What lies in the place of a lock file and is none is a *LockFileError. A file that could not be replaced, for want of a right on its
+// folder or because its owner could not be kept, is the error that Save would end with.
 func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Locked, err error) {
 	if err := s.checkRoot(); err != nil {
 		return nil, err
@@ -58,6 +59,9 @@ func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Loc
 		targets[target] = p.file()
 		l.places[topic] = p
 		if err := l.take(ctx, p); err != nil {
+			return nil, err
+		}
+		if err := s.mayReplace(p.file()); err != nil {
 			return nil, err
 		}
 	}

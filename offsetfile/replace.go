@@ -38,28 +38,17 @@ func (e *notDurable) Unwrap() error { return e.err }
 // so the link stays. Owner, group and mode stay too, or nothing is replaced; a new file gets them from its folder. check is
 // called at the last moment; its error, as any other, leaves the old file as it was.
 func (s *Files) replace(path string, data []byte, check func() error) (err error) {
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		real, err = path, nil // a dangling link was refused when it was read
-	}
+	real, old, err := replaceable(path)
 	if err != nil {
-		return fmt.Errorf("resolve %s: %w", path, err)
+		return err
 	}
 	dir := filepath.Dir(real)
-	old, err := os.Lstat(real)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look at %s: %w", real, err)
-	}
-	if old != nil && !old.Mode().IsRegular() {
-		return fmt.Errorf("replace %s: it is %s", real, describeMode(old.Mode()))
-	}
-
 	if err := s.o.step(StepCreate); err != nil {
 		return fmt.Errorf("create a temporary file in %s: %w", dir, err)
 	}
-	f, err := os.CreateTemp(dir, tempPrefix+"*")
+	f, err := s.temp(real, old)
 	if err != nil {
-		return fmt.Errorf("create a temporary file in %s: %w", dir, withoutPath(err))
+		return err
 	}
 	temp := f.Name()
 	renamed := false
@@ -69,14 +58,6 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 			_ = os.Remove(temp)
 		}
 	}()
-	if old != nil {
-		err = s.keepOwner(f, real, old)
-	} else {
-		err = giveOwner(f, dir, 0o644)
-	}
-	if err != nil {
-		return err
-	}
 	if err = s.o.step(StepWrite); err == nil {
 		_, err = f.Write(data)
 	}
@@ -110,6 +91,59 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 	}
 	_ = s.o.step(StepDone) // nothing is left that could fail
 	return nil
+}
+
+// replaceable finds the file that a path leads to, and what is there: nil of one that is yet to be made.
+func replaceable(path string) (real string, old fs.FileInfo, err error) {
+	real, err = filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		real, err = path, nil // a dangling link was refused when it was read
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("resolve %s: %w", path, err)
+	}
+	old, err = os.Lstat(real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return real, nil, nil
+	case err != nil:
+		return "", nil, fmt.Errorf("look at %s: %w", real, err)
+	case !old.Mode().IsRegular():
+		return "", nil, fmt.Errorf("replace %s: it is %s", real, describeMode(old.Mode()))
+	}
+	return real, old, nil
+}
+
+// temp makes the file that is to take the place of another, with its owner and mode.
+func (s *Files) temp(real string, old fs.FileInfo) (f *os.File, err error) {
+	dir := filepath.Dir(real)
+	f, err = os.CreateTemp(dir, tempPrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("create a temporary file in %s: %w", dir, withoutPath(err))
+	}
+	if old != nil {
+		err = s.keepOwner(f, real, old)
+	} else {
+		err = giveOwner(f, dir, 0o644)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// mayReplace tries whether a save could put a file in the place of another, and leaves everything as it is: what may not be written has
+// to be known before anything else is.
+func (s *Files) mayReplace(path string) error {
+	real, old, err := replaceable(path)
+	if err != nil {
+		return err
+	}
+	f, err := s.temp(real, old)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // keepOwner gives the new file what the old one has. Owner first: a change of owner may take bits of the mode away.
