@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -515,6 +516,30 @@ func TestCasesFwr(t *testing.T) {
 		w.run(clamp(w)...).exits(4).says("share one file")
 		same(t, "stored", w.stored("billing", "orders"), "0=100 1=600")
 	})
+	for name, link := range map[string]func(w *world) error{
+		"folder": func(w *world) error { return os.Symlink("billing", filepath.Join(w.store, "shipping")) },
+		"topic": func(w *world) error {
+			return errors.Join(os.Mkdir(filepath.Join(w.store, "shipping"), 0o755), os.Symlink("../billing/orders", filepath.Join(w.store, "shipping", "orders")))
+		},
+		"file": func(w *world) error {
+			return errors.Join(os.MkdirAll(filepath.Dir(w.path("shipping", "orders")), 0o755), os.Symlink(w.path("billing", "orders"), w.path("shipping", "orders")))
+		},
+	} {
+		t.Run("two groups on one "+name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900}).save("billing", "orders", 100)
+			must(t, link(w))
+			both := w.path("billing", "orders") + " and " + w.path("shipping", "orders") + " share one file"
+			w.run("clamp", "-g", "billing", "-g", "shipping", "-s", w.store, "--stored", "--execute").exits(4).
+				says(both, "nothing was written", "hint: name one of the two alone").never("locked by")
+			same(t, "stored", w.stored("billing", "orders"), "0=100")
+			moves := w.path("shipping", "orders") + " is a link to " + w.path("billing", "orders") + ": what is written for one is the other's, too"
+			w.run("describe", "-g", "shipping", "-s", w.store).exits(0).prints(moves)
+			w.run("describe", "-g", "billing", "-s", w.store).exits(0).never("link")
+			w.run("clamp", "-g", "shipping", "-s", w.store, "--stored", "--execute").exits(0).prints(moves)
+			same(t, "stored", w.stored("billing", "orders"), "0=500")
+		})
+	}
 	t.Run("FMT-3", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).put("billing", "orders", "0 100\r\n\r\n1 600\r\n")

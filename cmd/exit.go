@@ -142,6 +142,7 @@ func explain(ctx context.Context, err error) problem {
 	var broker *wire.Error
 	var name *offsetfile.NameError
 	var clash *offsetfile.ClashError
+	var shared *offsetfile.SharedFileError
 	var locked *offsetfile.LockedError
 	var noLock *offsetfile.LockFileError
 	var address *offsetfile.URLError
@@ -180,6 +181,8 @@ func explain(ctx context.Context, err error) problem {
 		return problem{code: exitUsage, text: err.Error(), hint: "leave out -s, or name another store"}
 	case errors.As(err, &clash):
 		return problem{code: exitRefused, text: err.Error(), hint: "keep one of the two, and move the other away"}
+	case errors.As(err, &shared):
+		return problem{code: exitRefused, text: err.Error() + nothingWritten, hint: "name one of the two alone, with -g and -t"}
 	case errors.As(err, &locked):
 		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
 	case errors.As(err, &noLock):

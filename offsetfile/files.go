@@ -24,7 +24,8 @@ type Files struct {
 	wait time.Duration // for a lock
 
 	mu   sync.Mutex
-	held map[string]bool // lock files that we hold
+	held map[string]bool   // lock files that we hold
+	real map[string]string // the files that they guard, without links, and by which path we came to them
 }
 
 var _ Store = (*Files)(nil)
@@ -95,7 +96,7 @@ func openFiles(a *Address, o Options) (*Files, error) {
 }
 
 func openFolder(name, path string, o Options) (*Files, error) {
-	s := &Files{name: name, root: path, o: o, wait: time.Second, held: map[string]bool{}}
+	s := &Files{name: name, root: path, o: o, wait: time.Second, held: map[string]bool{}, real: map[string]string{}}
 	if err := s.checkRoot(); err != nil {
 		return nil, err
 	}
@@ -284,6 +285,21 @@ func (s *Files) find(group, topic string) (place, error) {
 		p.topicFolder, p.newTopicFolder, err = findFolder(p.groupFolder, topic)
 	}
 	return p, err
+}
+
+// linkedTo is the place in this store that a topic's place is a link to, in whichever part of its path; "" of one that is its own.
+func (s *Files) linkedTo(p place) string {
+	for _, path := range []string{p.groupFolder, p.topicFolder, p.file()} {
+		if fi, err := os.Lstat(path); err != nil || fi.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		rel, err := filepath.Rel(realPath(s.root), realPath(p.file()))
+		if err != nil || !filepath.IsLocal(rel) {
+			return ""
+		}
+		return filepath.Join(s.root, rel)
+	}
+	return ""
 }
 
 // findFolder returns the folder for a name: the encoded one, or the one that another program made of the plain name.

@@ -94,7 +94,13 @@ func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 	if holder, taken := s.lockHolder(p.lock()); taken {
 		h.Store.Holder = or(h.Store.Holder, holder)
 	}
-	h.add(p.topic, p.file(), s.read(p, salvage), s.o.Counts)
+	r := s.read(p, salvage)
+	if r.doc != nil && !r.doc.Headered() { // one with headers says whose it is
+		if other := s.linkedTo(p); other != "" {
+			h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("%s is a link to %s: what is written for one is the other's, too", p.file(), other))
+		}
+	}
+	h.add(p.topic, p.file(), r, s.o.Counts)
 }
 
 // add takes over what came of reading one file.

@@ -26,11 +26,13 @@ type Locked struct {
 	places map[string]place // by topic
 	locks  []*flock.Flock
 	notes  []string
-	real   bool // all locks are real: the file system knows locks
+	real   bool     // all locks are real: the file system knows locks
+	guards []string // the files under the locks, without links
 }
 
 // Lock takes the locks of the given topics' files, in the order of their names, and makes the folders that are missing below
 // the store's root. It waits a moment for a lock that is taken; then the error is a *LockedError that names the holder.
+// Two places that are one file, also one of another Locked, are a *SharedFileError.
 // What lies in the place of a lock file and is none is a *LockFileError. A file that could not be replaced, for want of a right on its
 // folder or because its owner could not be kept, is the error that Save would end with.
 func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Locked, err error) {
@@ -46,26 +48,40 @@ func (s *Files) Lock(ctx context.Context, group string, topics []string) (_ *Loc
 	if err := s.o.step(StepLock); err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.name, err)
 	}
-	targets := map[string]string{}
 	for _, topic := range slices.Compact(slices.Sorted(slices.Values(topics))) {
 		p, err := s.makeFolders(group, topic)
 		if err != nil {
 			return nil, err
 		}
 		target := realPath(p.file())
-		if other, again := targets[target]; again {
-			return nil, &ClashError{topic, []string{other, p.file()}, "two topics share one file"}
+		if other := s.reached(target); other != "" && other != p.file() {
+			return nil, &SharedFileError{[2]string{other, p.file()}}
 		}
-		targets[target] = p.file()
 		l.places[topic] = p
 		if err := l.take(ctx, p); err != nil {
 			return nil, err
 		}
+		l.reach(target, p.file())
 		if err := s.mayReplace(p.file()); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
+}
+
+// reached is the path by which a file is locked by us already, "" if it is not.
+func (s *Files) reached(real string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.real[real]
+}
+
+// reach notes by which path a file was locked.
+func (l *Locked) reach(real, path string) {
+	l.files.mu.Lock()
+	defer l.files.mu.Unlock()
+	l.files.real[real] = path
+	l.guards = append(l.guards, real)
 }
 
 // makeFolders finds a topic's place, and makes its folders.
@@ -242,7 +258,10 @@ func (l *Locked) Unlock() error {
 	for _, lock := range l.locks {
 		delete(l.files.held, lock.Path())
 	}
+	for _, real := range l.guards {
+		delete(l.files.real, real)
+	}
 	l.files.mu.Unlock()
-	l.locks, l.places = nil, nil
+	l.locks, l.places, l.guards = nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -52,6 +52,13 @@ func (e *ClashError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Name, e.Reason, strings.Join(e.Paths, " and "))
 }
 
+// SharedFileError is one file, reached by links, that is the place of two groups or topics: what is written for one is the other's.
+type SharedFileError struct{ Paths [2]string }
+
+func (e *SharedFileError) Error() string {
+	return fmt.Sprintf("%s and %s share one file, by a link: what is written for one is the other's, too", e.Paths[0], e.Paths[1])
+}
+
 // LockedError says that another process holds the lock of a file.
 type LockedError struct {
 	Path   string
