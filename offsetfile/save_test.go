@@ -375,9 +375,9 @@ func TestTwoTopicsOneFile(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "g/t/gtoffset", "0 5\n")
 	symlink(t, "t", filepath.Join(root, "g/u"))
-	var clash *ClashError
+	var clash *SharedFileError
 	if _, err := open(t, root).Lock(t.Context(), "g", []string{"t", "u"}); !errors.As(err, &clash) {
-		t.Errorf("got %v, want a ClashError", err)
+		t.Errorf("got %v, want a SharedFileError", err)
 	}
 	save(t, open(t, root), "g", "t", map[int32]int64{0: 6}) // the lock of the first was given back
 }
