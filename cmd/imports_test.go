@@ -93,7 +93,6 @@ func TestImportsRunOneWay(t *testing.T) {
 		"github.com/twmb/franz-go":          {kafkaops},
 		"github.com/olekukonko/tablewriter": {output},
 		"github.com/fatih/color":            {output},
-		"github.com/vbauerster/mpb":         {output},
 		"github.com/spf13":                  {cmd},
 		"github.com/gofrs/flock":            {offsetfile},
 		"go.yaml.in/yaml":                   {"no place"}, // but in tests: it costs at every start, and reads 100,000 partitions in 600 MB

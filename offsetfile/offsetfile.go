@@ -13,6 +13,10 @@
 //	}
 //
 // Every offset is the next record to read.
+//
+// It also has what all kinds of store have in common. The program knows a [Store], which a [Kind] opens at an [Address]; [Over] makes one of
+// a [Table], a service that keeps one value for each partition, and [OverFiles] of a [FileService], which keeps whole files. What is
+// tried again, and for how long, is in [Retry]. The kinds have a folder each below this one.
 package offsetfile
 
 import (

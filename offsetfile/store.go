@@ -11,10 +11,11 @@ import (
 
 // Store is a place where jobs keep the offsets of groups. All that the program does with a store goes through it.
 //
-// There are two ways to make one. A service that keeps one value for each group, topic and partition implements [Table], and
-// [Over] makes a Store of it: numbers, damage, retries and the book-keeping of a save are done there. What keeps a topic in one
-// piece, or can only be read, implements Store itself, as [Files] does. Either way a new kind of store is one folder below this
-// one, with its [Kind], and one line in the list of cmd/stores.go; and it passes the contract in storetest against the real service.
+// There are three ways to make one. A service that keeps one value for each group, topic and partition implements [Table], and
+// [Over] makes a Store of it: numbers, damage, retries and the book-keeping of a save are done there. One that keeps whole files
+// implements [FileService], for [OverFiles]. Anything else, such as what can only be read, implements Store itself, as [Files] does.
+// A new kind of store is one folder below this one, with its [Kind], and one line in the list of cmd/stores.go; and it passes the
+// contract in storetest against the real service.
 //
 // A store may be used by several goroutines. It opens its connection with the first call, not before.
 type Store interface {

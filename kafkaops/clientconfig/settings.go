@@ -1,10 +1,6 @@
 // Package clientconfig reads how to reach a cluster from what teams already have: Java clients' .properties with their JAAS login
 // lines and key stores, librdkafka's names, the command line, the environment. It makes of it a configuration of kafkaops/wire, and
 // remembers where each value came from. It opens files, and no connection.
-//
-//	file, err := clientconfig.ReadFile("client.properties")
-//	settings, err := clientconfig.Merge(overrides, file, clientconfig.Environment(os.Getenv))
-//	connection, err := settings.Connect(os.Getenv)
 package clientconfig
 
 import (

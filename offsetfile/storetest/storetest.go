@@ -1,14 +1,5 @@
 // Package storetest is the contract of [offsetfile.Store]: what every kind of store has to do, tried on the real service. A store's
-// live test starts its service, says in a [Service] how it is reached, and calls [Run].
-//
-//	func TestContract(t *testing.T) {
-//		s := live.Redis(t)
-//		storetest.Run(t, storetest.Service{
-//			Addr: s.Addr(),
-//			Open: func(t testing.TB, g storetest.Given) offsetfile.Store { … redis.Open over g.Addr … },
-//			Peek: …, Poke: …, Missing: …, Kill: …, Start: …,
-//		})
-//	}
+// live test starts its service, says in a [Service] how it is reached, and calls [Run]: offsetfile/redis/contract_live_test.go is one.
 //
 // What a store says that it can do ([offsetfile.Abilities]) is tried, and so is that it does not pretend to what it does not claim. Of a
 // store that is only read, what can be read is tried: Open finds something there, Missing nothing, and the rest stays empty.
