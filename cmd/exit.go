@@ -74,7 +74,8 @@ func (v verdict) code() int {
 	return v.codes[0]
 }
 
-// judge maps an error to exit codes, causes, words and hint. It is the only place that does.
+// judge makes of an error exit codes, causes, words and a hint: those of a problem as they are, those of other packages' errors by the map in
+// explain. It is the only place that does.
 func (g *global) judge(ctx context.Context, err error) verdict {
 	var v verdict
 	of := map[int][]cause{} // by code

@@ -159,7 +159,9 @@ func (h *helpText) usage(c *cobra.Command) {
 		}
 		if !c.HasParent() {
 			h.WriteByte('\n')
-			h.text("gtoffset help COMMAND says more, and so does help with one of the topics connection, environment, exit-codes, formats and stores.")
+			names := topicNames()
+			last := len(names) - 1
+			h.text("gtoffset help COMMAND says more, and so does help with one of the topics " + strings.Join(names[:last], ", ") + " and " + names[last] + ".")
 		}
 	}
 	if f := c.LocalNonPersistentFlags(); c.HasParent() && f.HasAvailableFlags() { // the program itself has but -h

@@ -1,5 +1,6 @@
 // Package cmd is the command line: one file a command, the one road of every write in apply.go, the look at cluster and store
-// in look.go, and the only map from error to exit code and hint in exit.go.
+// in look.go, and in exit.go the map from the errors of other packages to exit codes and hints. What a command refuses itself is a problem,
+// with its own code and hint, made where it is found.
 package cmd
 
 import (

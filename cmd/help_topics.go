@@ -10,10 +10,7 @@ import (
 
 // newHelp is the command that explains commands and topics.
 func newHelp(g *global, root *cobra.Command) *cobra.Command {
-	names := []string{}
-	for _, t := range helpTopics() {
-		names = append(names, t.name)
-	}
+	names := topicNames()
 	return &cobra.Command{
 		Use:   "help [COMMAND|TOPIC]",
 		Short: "Explain a command, or one of: " + strings.Join(names, ", "),
@@ -65,6 +62,13 @@ func helpTopics() []helpTopic {
 		{"formats", formatsTopic},
 		{"stores", storesTopic},
 	}
+}
+
+func topicNames() (names []string) {
+	for _, t := range helpTopics() {
+		names = append(names, t.name)
+	}
+	return names
 }
 
 const exitCodesTopic = `Exit codes
