@@ -16,10 +16,8 @@ import (
 // each calls f for every command that is ours.
 func each(c *cobra.Command, f func(*cobra.Command)) {
 	for _, sub := range c.Commands() {
-		if name := sub.Name(); name != "no-help" {
-			f(sub)
-			each(sub, f)
-		}
+		f(sub)
+		each(sub, f)
 	}
 }
 

@@ -32,6 +32,16 @@ func FormatsOf(command string) (all []string) {
 }
 func SchemasOf(command string) []string { return schemasOf[command] }
 
+// FarSchemes are the schemes of each kind of store that is not on this machine.
+func FarSchemes() (all [][]string) {
+	for _, kind := range storeKinds() {
+		if !kind.Local {
+			all = append(all, kind.Schemes)
+		}
+	}
+	return all
+}
+
 // differs are the flags that are not the same everywhere, each with the reason. A command that is not named has the flag as most have it.
 var differs = map[string]map[string]string{
 	"group":      {"import": "names what to write, or what may be in the document", "history": "is about one group", "replay": "is about one group"},

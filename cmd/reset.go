@@ -41,7 +41,7 @@ type target struct {
 	value any    // *int64 or *string; nil for a flag that takes none
 }
 
-// targets lists all that there are. A new one is a line here, and a case in offsets.Reset; two with a number share n.
+// targets lists all that there are. A new one is a line here, and a case in resetRow of offsets; two with a number share n.
 func (o *resetOptions) targets() []target {
 	return []target{
 		{"to-earliest", offsets.AimEarliest, "the first offset that can still be read", nil},

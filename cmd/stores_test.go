@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gtoffset/cmd"
 )
 
 // nowhere is an address at which nobody listens. A port that was free a moment ago may be another test's.
@@ -124,9 +126,15 @@ func TestHelpOfStores(t *testing.T) {
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	w := low(t)
-	for _, url := range []string{
+	urls := []string{
 		"redis://" + nowhere + "/0", "zookeeper://" + nowhere, "mysql://u@" + nowhere + "/db", "hbase://" + nowhere + "/t", "webhdfs://" + nowhere + "/x", "spark:webhdfs://" + nowhere + "/x",
-	} {
+	}
+	for _, schemes := range cmd.FarSchemes() {
+		if !slices.ContainsFunc(urls, func(url string) bool { scheme, _, _ := strings.Cut(url, ":"); return slices.Contains(schemes, scheme) }) {
+			t.Errorf("TestStoreAway has no URL of the kind %v", schemes)
+		}
+	}
+	for _, url := range urls {
 		t.Run(strings.SplitN(url, "/", 2)[0], func(t *testing.T) {
 			r := w.run("describe", "-g", "billing", "-s", url, "--timeout", "2s").exits(5).prints("low").says("store "+url+" did not answer (tried ", "refused")
 			if strings.Count(r.err, "did not answer") != 1 {

@@ -10,7 +10,7 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
-// csvHeader is the stable header of describe's CSV.
+// csv writes a row for each partition. Columns are added at the end of the header, and none is renamed.
 func (d Describe) csv(w io.Writer) error {
 	header := []string{
 		"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",

@@ -60,7 +60,6 @@ type Producer struct {
 	parts          map[int32]*target
 	waiting        int // bytes
 	batch          int // BatchBytes, or what the broker turned out to take
-	records, bytes int64
 }
 
 // identity is a producer id with its epoch.
@@ -154,13 +153,6 @@ func (p *Producer) Flush(ctx context.Context) error {
 		}
 	}
 	return p.wait(ctx, 0)
-}
-
-// Acknowledged counts what the brokers have acknowledged: records, and bytes of their batches.
-func (p *Producer) Acknowledged() (records, bytes int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.records, p.bytes
 }
 
 // Close drops what was not sent and closes the connections.
@@ -549,8 +541,6 @@ func (p *Producer) acknowledge(t *target, s *sending) {
 	p.mu.Lock()
 	t.queue = slices.Delete(t.queue, 0, 1)
 	p.waiting -= len(s.batch)
-	p.records += int64(len(s.sources))
-	p.bytes += int64(len(s.batch))
 	p.mu.Unlock()
 	poke(p.acked)
 }

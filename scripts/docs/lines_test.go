@@ -65,6 +65,11 @@ func TestCommandLines(t *testing.T) {
 	if len(lines) < 80 {
 		t.Fatalf("only %d command lines were found", len(lines))
 	}
+	for _, scheme := range schemes(t) {
+		if !slices.ContainsFunc(away, func(s struct{ scheme, why string }) bool { return s.scheme == scheme }) {
+			t.Errorf("gtoffset help stores has %s://: name it in away of lines_test.go", scheme)
+		}
+	}
 	led := map[string]int{}
 	for _, l := range lines {
 		for _, s := range away {
@@ -85,6 +90,24 @@ func TestCommandLines(t *testing.T) {
 			t.Errorf("no line leads to %s", s.scheme)
 		}
 	}
+}
+
+// schemes are those of the stores that are written with // in gtoffset help stores, each without what + adds to it, but for the one that
+// stands behind another.
+func schemes(t *testing.T) []string {
+	t.Helper()
+	var help bytes.Buffer
+	if code := program(t, &help, io.Discard, "help", "stores"); code != 0 {
+		t.Fatalf("help stores: exit %d", code)
+	}
+	var all []string
+	for _, m := range regexp.MustCompile(`(?:-s|,) ([a-z]+)(?:\+[a-z]+)?://`).FindAllStringSubmatch(help.String(), -1) {
+		all = append(all, m[1])
+	}
+	if len(all) < 6 {
+		t.Errorf("gtoffset help stores seems to have only %v", all)
+	}
+	return all
 }
 
 // TestTryFails makes sure that a line that does not run is found out.
