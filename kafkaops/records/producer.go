@@ -55,11 +55,11 @@ type Producer struct {
 	since   time.Time
 	tries   int
 
-	mu             sync.Mutex
-	err            error
-	parts          map[int32]*target
-	waiting        int // bytes
-	batch          int // BatchBytes, or what the broker turned out to take
+	mu      sync.Mutex
+	err     error
+	parts   map[int32]*target
+	waiting int // bytes
+	batch   int // BatchBytes, or what the broker turned out to take
 }
 
 // identity is a producer id with its epoch.
