@@ -33,6 +33,8 @@ type road struct {
 	why         string
 	document    bool // the rows come from a document, and those that are gone are refused one by one
 	stable      bool // what belongs to open transactions is not there yet
+	epochs      bool // leader epochs that may send consumers back are told of
+	sparing     bool // of listed groups, those of which the store has nothing are left as they are
 
 	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
 	// plan's, and the plan is not kept: the same command goes on.
@@ -240,7 +242,7 @@ func (w *writing) knownToNeither(ctx context.Context, shot offsets.Snapshot) {
 			continue
 		}
 		note := fmt.Sprintf("neither the cluster nor the store knows group %q: its first entries are made", pg.Group)
-		if len(w.plan.Groups) == 1 {
+		if len(w.plan.Groups) == 1 && w.typedGroup() {
 			if near := w.g.near("-g", pg.Group, w.g.session.groupNames); near != "" {
 				note += "; " + near
 			}
@@ -254,7 +256,7 @@ const settleTime = 500 * time.Millisecond
 
 // firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
 func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
-	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage}
+	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage, epochs: w.road.epochs, sparing: w.road.sparing && w.scope.listed()}
 	over := w.g.busy("looking at", w.scope)
 	shot, err := w.g.look(ctx, w.scope, o)
 	over()
@@ -315,7 +317,7 @@ func (w *writing) showPlan(ctx context.Context) error {
 }
 
 func (w *writing) view() output.PlanView {
-	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun, Partial: w.road.partial}
+	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun, Dry: w.road.dryRun, Partial: w.road.partial}
 }
 
 // document prints the plan as it stands at the end, where a document was asked for.

@@ -49,19 +49,31 @@ func among(flag, given string, words []string) error {
 }
 
 // nearest is the name that was probably meant by one that does not exist: at most a third of its letters, and three, are others,
-// missing, too many or swapped; or else one that begins so. Without one it is "".
+// missing, too many or swapped; or else one that begins so. The third is of what differs: billing-2 is no slip for billing-1. Without one
+// it is "".
 func nearest(typed string, names []string) string {
 	low := strings.ToLower(typed)
 	best, begins, least := "", "", min(len(low)/3, 3)+1
 	for _, name := range names {
 		other := strings.ToLower(name)
-		if n := apart(low, other, least); n < least {
+		if n := apart(low, other, least); n < least && n <= len(unlike(low, other))/3 {
 			best, least = name, n
 		} else if begins == "" && len(low) > 1 && strings.HasPrefix(other, low) {
 			begins = name
 		}
 	}
 	return cmp.Or(best, begins)
+}
+
+// unlike is what is left of a word without the parts that it begins with as the other one does: of orders-eu-1 and orders-us-1 eu-1.
+func unlike(word, other string) string {
+	rest := word
+	for i := 0; i < len(word) && i < len(other) && word[i] == other[i]; i++ {
+		if strings.IndexByte("-_.", word[i]) >= 0 {
+			rest = word[i+1:]
+		}
+	}
+	return rest
 }
 
 // apart counts by how many letters two words differ, two that are swapped as one; up to most, which stands for more as well.

@@ -3,7 +3,7 @@ package cmd
 import "testing"
 
 func TestNearest(t *testing.T) {
-	groups := []string{"billing", "billing-test", "audit", "shipping", "a"}
+	groups := []string{"billing", "billing-test", "audit", "shipping", "a", "orders-eu-1"}
 	for _, c := range []struct{ typed, want string }{
 		{"billng", "billing"},
 		{"biling", "billing"},
@@ -19,6 +19,11 @@ func TestNearest(t *testing.T) {
 		{"wholly-other", ""},
 		{"", ""},
 		{"A", "a"},
+		{"billing-prod", ""},
+		{"billing-rest", "billing-test"},
+		{"orders-eu-2", ""},
+		{"orders-us-1", ""},
+		{"odrers-eu-1", "orders-eu-1"},
 	} {
 		if got := nearest(c.typed, groups); got != c.want {
 			t.Errorf("nearest(%q) = %q, want %q", c.typed, got, c.want)

@@ -16,6 +16,7 @@ type clampOptions struct {
 	recreated    string
 	missing      string
 	otherCluster bool
+	gone         string
 }
 
 func newClamp(g *global) *cobra.Command {
@@ -24,7 +25,8 @@ func newClamp(g *global) *cobra.Command {
 		Use: "clamp",
 		Long: `Use it when describe says low, high or no entry, before the job starts again. An offset below earliest goes to earliest, one
 above the end to the end, a first run starts at earliest. One in range is never changed, however far behind. Where the number
-alone cannot tell (a recreated topic, a lost entry, another cluster) it asks, or refuses and names the flag that decides.
+alone cannot tell (a recreated topic, a lost entry, another cluster) it asks, or refuses and names the flag that decides. Of
+listed groups, those of which the store has nothing are left out, unless --missing says what becomes of them.
 
 Dangers: what has expired stays lost, and --high end skips what can still be read. A job that is running
 would overwrite it: a group with members is refused.`,
@@ -48,6 +50,7 @@ would overwrite it: a group with members is refused.`,
 	choose(f, &o.recreated, "recreated", "", "where an offset of a topic that was recreated goes; keep: nowhere", "end", "earliest", "keep")
 	choose(f, &o.missing, "missing", "", "what an entry that only the other side has becomes", "other", "earliest")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "correct entries that were recorded for another cluster")
+	choose(f, &o.gone, "gone", "", "remove the store's entries of partitions that do not exist any more, which else stay", "remove")
 	f.BoolVar(&o.salvage, "salvage", false, "read the whole lines of a damaged entry; what is lost counts as no entry, and --missing decides")
 	o.road.flags(c)
 	o.createFlag(c)
@@ -55,7 +58,7 @@ would overwrite it: a group with members is refused.`,
 }
 
 func (o *clampOptions) validate(g *global) error {
-	o.command = "clamp"
+	o.command, o.epochs = "clamp", true
 	if err := o.scope.validate(); err != nil {
 		return err
 	}
@@ -70,7 +73,10 @@ func (o *clampOptions) validate(g *global) error {
 		return needStore("--missing other", "")
 	case g.store == "" && o.salvage:
 		return needStore("--salvage", "")
+	case g.store == "" && o.gone != "":
+		return needStore("--gone remove", "")
 	}
+	o.sparing = o.missing == "" // who says what a missing entry becomes has said it of all
 	return o.road.validate(g)
 }
 
@@ -89,6 +95,7 @@ func runClamp(ctx context.Context, g *global, o *clampOptions) error {
 			MissingOther: o.missing == "other",
 			MissingFirst: o.missing == "earliest",
 			OtherCluster: o.otherCluster,
+			RemoveGone:   o.gone == "remove",
 			Named:        o.named,
 		}), nil
 	})

@@ -59,6 +59,10 @@ func TestStaleEpoch(t *testing.T) {
 	same(t, "stale, jumps to, ok", fmt.Sprint(p.Committed.Stale, p.Committed.JumpsTo, p.OK), "true null false")
 	same(t, "group that is fine", doc.Groups[1].Partitions[0].OK, true)
 
+	// it is in range, so that clamp leaves it, but not without a word
+	w.run("clamp", "-g", "billing", "--committed", "--execute").exits(0).prints("1 is in range and stays", "orders 0 stays: in range, but stale: a consumer jumps back to 20", "reset --to-current drops the epoch")
+	w.run("clamp", "-g", "waiting", "--committed", "--execute").exits(0).prints("orders 0 stays: in range, but stale: a consumer waits for ever")
+
 	// the hint, as it stands, mends it
 	_, hint, _ := strings.Cut(r.out, "leader epochs: gtoffset ")
 	line, _, _ := strings.Cut(hint, "\n")

@@ -11,7 +11,7 @@ import (
 // hint is the next step for a group, "" for none.
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
 	if grp.Nothing() {
-		return "if it is the right store: " + g.typed("describe", "-s", g.store) + " lists the groups, with those that it has"
+		return g.rightStore()
 	}
 	ones, read, fine := 0, true, true
 	for i := range grp.Rows {
@@ -35,6 +35,11 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 		return ""
 	}
 	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
+}
+
+// rightStore is the hint where a store has nothing of a group.
+func (g *global) rightStore() string {
+	return "if it is the right store: " + g.typed("describe", "-s", g.store) + " lists the groups, with those that it has"
 }
 
 // mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
@@ -71,20 +76,33 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		}
 		return end
 	}
-	clamp := func(sides []offsets.Side, only func(*offsets.Row) bool) string {
-		c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: sides}, only)
+	say := func(c clampLine, sides []offsets.Side) string {
 		if !c.writes {
 			return ""
 		}
 		return c.why + ": " + line("clamp", c.selections, append(flags(sides), c.flags...)...)
 	}
+	clamp := func(sides []offsets.Side) string {
+		return say(clamping(shot, grp, sc, offsets.ClampPolicy{Sides: sides}, nil), sides)
+	}
 	mendable := slices.DeleteFunc(slices.Clone(mend.Sides), func(side offsets.Side) bool { return side == offsets.Stored && !writable })
-	if safe := grp.Safe(shot.Origin.Cluster, sc.selections); len(safe) > 0 {
-		if mend.Recreated { // what is unprocessed of it is known when its numbers are its own
-			if hint := clamp(mendable, recreated(shot)); hint != "" {
-				return hint
-			}
+	safe := grp.Safe(shot.Origin.Cluster, sc.selections)
+	if mend.Recreated && writable { // what is unprocessed of it is known when its numbers are its own
+		var only func(*offsets.Row) bool
+		if len(safe) > 0 {
+			only = recreated(shot)
 		}
+		sides := mendable
+		c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: sides}, only)
+		if c.leavesRecreated { // for want of a commit: it went with the old topic
+			sides = []offsets.Side{offsets.Stored}
+			c = clamping(shot, grp, sc, offsets.ClampPolicy{Sides: sides}, recreated(shot))
+		}
+		if hint := say(c, sides); hint != "" {
+			return hint
+		}
+	}
+	if len(safe) > 0 {
 		what := "to lose nothing that is still there"
 		if alsoIll(shot, grp, safe) {
 			what += " in these partitions, before what else is wrong"
@@ -94,10 +112,60 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	if stale, sides := grp.Stale(shot.Origin.Cluster, sc.selections); len(flags(sides)) > 0 {
 		return "to go on where the offsets say, without the stale leader epochs: " + line("reset", stale, flags(sides, "--to-current")...)
 	}
-	if hint := clamp(mendable, nil); hint != "" || len(mendable) < 2 {
+	if hint := clamp(mendable); hint != "" {
 		return hint
 	}
-	return cmp.Or(clamp(mendable[:1], nil), clamp(mendable[1:], nil)) // what one side lacks stands against both
+	if len(mendable) > 1 { // what one side lacks stands against both
+		if hint := cmp.Or(clamp(mendable[:1]), clamp(mendable[1:])); hint != "" {
+			return hint
+		}
+	}
+	if grp.Store == nil || !writable {
+		return ""
+	}
+	return g.tidying(shot, grp, sc)
+}
+
+// tidying is the command that removes from the store what there is nothing of in the cluster any more, or else puts into it what only
+// the commits have; "" if the store has neither too much nor too little.
+func (g *global) tidying(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
+	gone := grp.Select(sc.selections, func(r *offsets.Row) bool {
+		return r.Range.Gone() && r.Stored.Presence == offsets.Present && !offsets.Judge(r.Stored, r.Range, shot.Origin.Cluster).Foreign
+	})
+	for _, sel := range gone {
+		if file := emptied(shot, grp, sc, sel); file != "" {
+			return outOfTheWay(file) + ": nothing in it exists any more"
+		}
+	}
+	if len(gone) > 0 {
+		return "to remove what the store has of partitions that do not exist any more: " + g.lineOf(grp, "clamp", gone, "--stored", "--gone", "remove")
+	}
+	lacking := func(r *offsets.Row) bool {
+		return r.Range.Known() && r.Stored.Presence == offsets.Absent && r.Committed.Presence == offsets.Present
+	}
+	if !slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return lacking(&r) }) {
+		return ""
+	}
+	if grp.Store.Nothing() {
+		return g.rightStore()
+	}
+	c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: []offsets.Side{offsets.Stored}, MissingFirst: true}, lacking)
+	return "to read from earliest what only the commits know (other in the place of earliest goes on at the commit): " +
+		g.lineOf(grp, "clamp", c.selections, "--stored", "--missing", "earliest")
+}
+
+// emptied is the file of a topic of which nothing would be left without the selected partitions, if it is a bare one, which cannot be empty;
+// else "".
+func emptied(shot offsets.Snapshot, grp offsets.Group, sc *scope, gone offsets.Selection) string {
+	_, local, _ := localPath(shot.Origin.Store)
+	place, there := grp.Store.Topic(gone.Topic)
+	some := slices.ContainsFunc(sc.selections, func(s offsets.Selection) bool { return len(s.Partitions) > 0 }) // there may be others
+	if local == "" || !there || place.Whole || some || slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool {
+		return r.Topic == gone.Topic && !r.Range.Gone() && r.Stored.Presence != offsets.Absent
+	}) {
+		return ""
+	}
+	return place.Path
 }
 
 // starting is the command that gives partitions without an offset anywhere one in the store, "" if there are none.
@@ -146,6 +214,8 @@ type clampLine struct {
 	selections []offsets.Selection
 	flags      []string
 	writes     bool // it would do something
+
+	leavesRecreated bool // something else has to be decided of partitions that were recorded for an older topic
 }
 
 // clamping makes the plan that clamp would, to name what it asks for: what can be decided by reading again is decided so, and partitions
@@ -162,8 +232,44 @@ func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.Cla
 		}
 	}
 	p.Named = sc.named
-	plan := offsets.Plan{}
-	left := map[offsets.Key]bool{}
+	decided, plan, left := deciding(shot, one, p)
+	if len(left) > 0 { // once more without them: they have asked for what the rest may do without
+		old := recreated(shot)
+		one.Rows = slices.DeleteFunc(slices.Clone(one.Rows), func(r offsets.Row) bool {
+			c.leavesRecreated = c.leavesRecreated || left[r.Key] && old(&r)
+			return left[r.Key]
+		})
+		decided, plan, _ = deciding(shot, one, p)
+	}
+	p = decided
+	anew := false
+	write := map[offsets.Key]bool{}
+	for _, ch := range plan.Each() {
+		if ch.Verdict == offsets.Write {
+			write[ch.Key] = true
+			anew = anew || ch.Condition == offsets.High && (ch.Old.TopicID == "" || ch.TopicID == "")
+		}
+	}
+	c.writes = len(write) > 0
+	if only != nil || len(left) > 0 {
+		c.selections = grp.Select(sc.selections, func(r *offsets.Row) bool { return write[r.Key] })
+	}
+	if p.High != "" {
+		c.why, c.flags = c.why+", and read again what may have been skipped", append(c.flags, "--high", "earliest")
+		if anew {
+			c.why = "the topic may have been made anew: " + c.why
+		}
+	}
+	if p.Recreated != "" {
+		c.why, c.flags = "to read the new topic from its beginning", append(c.flags, "--recreated", "earliest")
+	}
+	return c
+}
+
+// deciding is the plan that clamp makes when what can be decided by reading again is decided so, and the policy that has decided it. left
+// are the partitions of which something else would have to be decided.
+func deciding(shot offsets.Snapshot, one offsets.Group, p offsets.ClampPolicy) (decided offsets.ClampPolicy, plan offsets.Plan, left map[offsets.Key]bool) {
+	left = map[offsets.Key]bool{}
 	for open := true; open; {
 		open = false
 		plan = offsets.Clamp(offsets.Snapshot{Origin: shot.Origin, At: shot.At, Groups: []offsets.Group{one}}, p)
@@ -183,21 +289,5 @@ func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.Cla
 			}
 		}
 	}
-	write := map[offsets.Key]bool{}
-	for _, ch := range plan.Each() {
-		if ch.Verdict == offsets.Write && !left[ch.Key] {
-			write[ch.Key] = true
-		}
-	}
-	c.writes = len(write) > 0
-	if only != nil || len(left) > 0 {
-		c.selections = grp.Select(sc.selections, func(r *offsets.Row) bool { return write[r.Key] })
-	}
-	if p.High != "" {
-		c.why, c.flags = c.why+", and read again what may have been skipped", append(c.flags, "--high", "earliest")
-	}
-	if p.Recreated != "" {
-		c.why, c.flags = "to read the new topic from its beginning", append(c.flags, "--recreated", "earliest")
-	}
-	return c
+	return p, plan, left
 }

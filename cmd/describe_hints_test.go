@@ -157,8 +157,12 @@ func TestHintsInTheirOrder(t *testing.T) {
 			func(w *world) {
 				w.save("billing", "orders", 70000, none, 150).commit("billing", "orders", 100, 350, 150)
 			},
-			"to bring it back into range, and read again what may have been skipped",
-			[]string{"clamp -g billing -t orders:0 -s STORE --stored --high earliest"},
+			"the topic may have been made anew: to bring it back into range, and read again what may have been skipped",
+			[]string{
+				"clamp -g billing -t orders:0 -s STORE --stored --high earliest",
+				"clamp -g billing -t orders:1 -s STORE --stored --missing earliest",
+				"reset -g billing -t orders:1 -s STORE --to-safe --stored --committed",
+			},
 		},
 		{
 			"each side lacks what the other has, out of range",
@@ -166,7 +170,36 @@ func TestHintsInTheirOrder(t *testing.T) {
 				w.save("billing", "orders", 50, none, 150).commit("billing", "orders", none, 50, 150)
 			},
 			"to bring it back into range",
-			[]string{"clamp -g billing -t orders:0 -s STORE --stored", "clamp -g billing -t orders:1 -s STORE --committed"},
+			[]string{
+				"clamp -g billing -t orders:0 -s STORE --stored", "clamp -g billing -t orders:1 -s STORE --committed",
+				"clamp -g billing -t orders:1 -s STORE --stored --missing earliest",
+			},
+		},
+		{
+			"a recreated topic whose commits went with it, beside what is low on both sides",
+			func(w *world) {
+				w.save("billing", "orders", 50, 300, 50).commit("billing", "orders", 50, 300, 50)
+				w.saveAs("billing", "payments", "AAAAAAAAAAAAAAAAAAAAAA", "kfake", 90, 70000)
+			},
+			"to read the new topic from its beginning",
+			[]string{"clamp -g billing -t payments -s STORE --stored --recreated earliest", "clamp -g billing -t orders:0,2 -s STORE --stored --committed"},
+		},
+		{
+			"a recreated topic whose commits went with it, beside what is low and what is unprocessed",
+			func(w *world) {
+				w.save("billing", "orders", 50, 300, 50).commit("billing", "orders", 50, 350, 50)
+				w.saveAs("billing", "payments", "AAAAAAAAAAAAAAAAAAAAAA", "kfake", 90, 70000)
+			},
+			"to read the new topic from its beginning",
+			[]string{"clamp -g billing -t payments -s STORE --stored --recreated earliest", "reset -g billing -t orders -s STORE --to-safe --stored --committed"},
+		},
+		{
+			"a partition that was added while the job ran",
+			func(w *world) {
+				w.save("billing", "orders", 200, 300, none).commit("billing", "orders", 200, 300, 110)
+			},
+			"to read from earliest what only the commits know (other in the place of earliest goes on at the commit)",
+			[]string{"clamp -g billing -t orders:2 -s STORE --stored --missing earliest", "reset -g billing -t orders:2 -s STORE --to-safe --stored --committed"},
 		},
 		{
 			"another cluster's store, beyond the end and of another topic",
@@ -187,6 +220,13 @@ func TestHintsInTheirOrder(t *testing.T) {
 			same(t, "hints", got, strings.Join(c.hints, "\n"))
 		})
 	}
+}
+
+// A store that has nothing of a group is rather the wrong one than one that has lost an entry of each partition.
+func TestHintOfAStoreWithoutTheGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{100, 1000}).commit("billing", "orders", 500).commit("other", "orders", 500).save("other", "orders", 500)
+	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store", "hint: if it is the right store: gtoffset describe -s ").never("--missing")
 }
 
 // A command that only reads has no use for a folder that is new.

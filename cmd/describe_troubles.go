@@ -15,6 +15,11 @@ import (
 
 // troubles says what of a snapshot could not be read, as an error with its exit code; nil if all could.
 func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
+	return errors.Join(g.lookTroubles(shot, sc), brokenRows(shot, func(*offsets.Row) bool { return true }))
+}
+
+// lookTroubles is troubles but for single partitions.
+func (g *global) lookTroubles(shot offsets.Snapshot, sc *scope) error {
 	var errs []error
 	errs = append(errs, missingBrokers(shot.Troubles, len(shot.Groups) > 0))
 	readable := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return grp.Trouble == nil })
@@ -38,7 +43,7 @@ func (g *global) troubles(shot offsets.Snapshot, sc *scope) error {
 		}
 	}
 	errs = append(errs, g.unknownGroups(shot))
-	errs = append(errs, g.unnamedTopics(shot, sc), unseenTopics(shot), brokenRows(shot))
+	errs = append(errs, g.unnamedTopics(shot, sc), unseenTopics(shot))
 	return errors.Join(errs...)
 }
 
@@ -221,8 +226,8 @@ func unseenTopics(shot offsets.Snapshot) error {
 	return p
 }
 
-// brokenRows counts the partitions of which something could not be read, or that are gone.
-func brokenRows(shot offsets.Snapshot) error {
+// brokenRows counts, of the partitions that matter, those of which something could not be read, or that are gone.
+func brokenRows(shot offsets.Snapshot, matters func(*offsets.Row) bool) error {
 	var unread, gone, all int
 	p := &problem{code: exitPartly}
 	for _, grp := range shot.Groups {
@@ -231,6 +236,7 @@ func brokenRows(shot offsets.Snapshot) error {
 			all++
 			reason := ""
 			switch {
+			case !matters(r):
 			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
 				gone++
 				reason = "gone"

@@ -63,12 +63,13 @@ func (w *world) nameTopics(_ int32, r kmsg.Response) bool {
 	return true
 }
 
-// hide lets Metadata tell of a topic's first partitions only; with none, that there is no such topic.
-func (w *world) hide(topic string, from int32) {
+// hide lets Metadata tell of a topic's first partitions only; with none, that there is no such topic. show ends that.
+func (w *world) hide(topic string, from int32) (show func()) {
+	var shown atomic.Bool
 	w.b.Rewrite(kmsg.Metadata.Int16(), func(_ int32, r kmsg.Response) bool {
 		m := r.(*kmsg.MetadataResponse)
 		for i, t := range m.Topics {
-			if t.Topic == nil || *t.Topic != topic {
+			if t.Topic == nil || *t.Topic != topic || shown.Load() {
 				continue
 			}
 			m.Topics[i].Partitions = slices.DeleteFunc(t.Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.Partition >= from })
@@ -78,6 +79,7 @@ func (w *world) hide(topic string, from int32) {
 		}
 		return true
 	})
+	return func() { shown.Store(true) }
 }
 
 // stale lets the first answer about an end be an older one, as of a follower that has just become leader. again does so once more.

@@ -26,7 +26,7 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 			p.text = fmt.Sprintf("waited %s in vain: %s", offsets.Span(time.Duration(w.road.waitEmpty)), p.text)
 			p.hint = "stop the members first"
 		}
-		if i := slices.IndexFunc(plan.Groups, func(pg offsets.PlanGroup) bool { return pg.Choice == "--create" }); i >= 0 {
+		if i := slices.IndexFunc(plan.Groups, func(pg offsets.PlanGroup) bool { return pg.Choice == "--create" }); i >= 0 && w.typedGroup() {
 			if near := w.g.near("-g", plan.Groups[i].Group, w.g.session.groupNames); near != "" {
 				p.hint = near + " else " + p.hint
 			}
@@ -35,6 +35,9 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 	}
 	return nil
 }
+
+// typedGroup reports that the groups were typed, so that one may be misspelled: those of a list or of a document are as they are.
+func (w *writing) typedGroup() bool { return !w.road.document && !w.scope.listed() }
 
 // leftOut is the error of a partial run at its end: what was refused was not written. shot is the first look: it knows of
 // brokers whose groups are missing.
@@ -48,9 +51,7 @@ func (w *writing) leftOut(shot offsets.Snapshot, plan offsets.Plan) error {
 		return p
 	}
 	p.code, p.text = exitPartly, "left out: "+p.text
-	if p.hint == writesTheRest { // it has
-		p.hint = ""
-	}
+	p.hint = strings.TrimSuffix(strings.TrimSuffix(p.hint, writesTheRest), "; ") // it has
 	return p
 }
 
@@ -65,9 +66,10 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		p.lacks = cmp.Or(p.lacks, lacks)
 		choices = decide(choices, choice)
 	}
-	away, final, aside, moved := len(shot.Troubles) == 0, false, "", ""
+	away, final, aside, elsewhere, moved := true, false, "", "", ""
 	for _, t := range shot.Troubles {
 		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
+		away = away && t.Unreachable
 	}
 	for _, u := range unseen(shot) {
 		add(notSeen(u), "", causeOfTrouble(&u.Trouble), u.Trouble.Lacks("topic", u.Topic))
@@ -102,9 +104,8 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			}
 			add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
 		}
-		if aside == "" {
-			aside = w.aside(shot, g, all)
-		}
+		aside = cmp.Or(aside, w.aside(shot, g, all))
+		elsewhere = cmp.Or(elsewhere, w.elsewhere(pg.Group, all))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -122,9 +123,43 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	case len(choices) > 0:
 		p.hint = "add " + allSpelled(choices)
 	case plan.Count().Write == 0:
-		p.hint = cmp.Or(aside, moved)
+		p.hint = cmp.Or(aside, elsewhere, moved)
+	case elsewhere != "":
+		p.hint = elsewhere + "; " + writesTheRest
 	}
 	return p
+}
+
+// elsewhere is the command that has to decide of a group, before this one can, what stands against the first that is refused for want of
+// such a decision, and of all that are like it; "" if there is none.
+func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
+	i := slices.IndexFunc(refused, func(c *offsets.Change) bool { return c.Aside != "" })
+	if i < 0 {
+		return ""
+	}
+	other := refused[i].Aside
+	command, flags, _ := strings.Cut(other, " ")
+	sc := &scope{}
+	for _, c := range refused {
+		if c.Aside == other {
+			sc.include(c.Key)
+		}
+	}
+	sc.settle()
+	words := []string{command, "-g", group}
+	for _, sel := range sc.selections {
+		words = append(words, "-t", sel.String())
+	}
+	line := w.g.typed(append(append(words, "-s", w.g.store), strings.Fields(flags)...)...)
+	switch {
+	case command == "reset":
+		return "if the topic was recreated: " + line + "; if not, leave out --recreated"
+	case strings.HasSuffix(flags, "--gone remove"):
+		return "to remove what the store has of it: " + line
+	case strings.HasSuffix(flags, "--other-cluster"):
+		return "if the numbers hold here, too: " + line
+	}
+	return "first, to read the new topic from its beginning: " + line
 }
 
 // aside is what helps with the places in the store of what is refused, where no flag of the command does; "" if nothing is known to.

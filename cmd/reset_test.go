@@ -572,3 +572,21 @@ func TestResetNamesTheWayOn(t *testing.T) {
 		says("the target 650 is now low: the range is 700..900", "hint: gtoffset describe -g billing", "shows what stands now; plan anew from there")
 	w.run("replay", "-t", "orders:1", "--from", "901").exits(4).says("start 901 is high by 1", "hint: name a --from within the range, or --from earliest")
 }
+
+// A dry run shows where the numbers of an active group would go, and refuses them as a write would.
+func TestDryRunOfAnActiveGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 100}, [2]int64{0, 100}).commit("billing", "orders", 50, 100)
+	leave, err := w.b.Join("billing", false, "orders")
+	must(t, err)
+	defer leave()
+	for _, command := range []string{"--dry-run", "--check"} {
+		r := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", command).says("is active: 1 member", "nothing was written")
+		same(t, "code", r.exits(4).code, 4)
+		same(t, "row", r.line("orders", 0), "orders 0 50 100 +50 end: skips up to 50 readable")
+		r.prints(`refused: group "billing" is active: 1 member`, "1 partition stays as it is unless --wait-empty 60s; NEW is what it would write now").never("In all this")
+	}
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").exits(4).never("skips up to")
+	p := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(4).plan().change(t, "orders", 0, "committed")
+	same(t, "in the document", p.New.Offset.String()+" "+p.Verdict, "100 refuse")
+}

@@ -699,8 +699,8 @@ func TestPartialWithBrokersMissingFromTheList(t *testing.T) {
 		}
 	}
 	w.b.Kill(2)
-	w.run("clamp", "--all-groups", "--execute").exits(4).says("broker 2", "nothing was written")
-	w.run("clamp", "--all-groups", "--dry-run").exits(4)
+	w.run("clamp", "--all-groups", "--execute").exits(5).says("broker 2", "nothing was written")
+	w.run("clamp", "--all-groups", "--dry-run").exits(5)
 	p := w.run("clamp", "--all-groups", "--partial", "--execute", "-o", "json").exits(3).says("broker 2").plan()
 	same(t, "verified", p.Counts.Verified, reachable)
 	w.run("describe").exits(3).says("broker 2")

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,9 +82,9 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 	progress := g.progressLine()
 	defer progress("")
 	for looks, pause := 1, pollFirst; ; looks, pause = looks+1, min(pause*3/2, pollLast) {
-		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true})
+		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true, sparing: o.caughtUp})
 		if err == nil {
-			err = g.troubles(shot, &o.scope)
+			err = errors.Join(g.lookTroubles(shot, &o.scope), brokenRows(shot, conditions.Asks))
 		}
 		waited := g.env.Now().Sub(start)
 		left := time.Duration(o.at) - waited

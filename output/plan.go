@@ -15,6 +15,7 @@ import (
 type PlanView struct {
 	Plan   offsets.Plan
 	Asking bool // a prompt follows, and its yes decides what is asked about; else the flags that would are named
+	Dry    bool // nothing is to be written, so that of a group that is refused, too, it is shown what would be
 
 	Partial bool // what is refused does not keep the rest from being written
 }
@@ -52,7 +53,11 @@ func (v PlanView) Write(s Stream) error {
 	}
 	for _, g := range v.Plan.Groups {
 		if n := refusedWhole(g); n > 0 {
-			p.prose("  ", "refused: %s; %s", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice))
+			would := ""
+			if slices.ContainsFunc(g.Changes, func(c offsets.Change) bool { return v.would(g, c) }) {
+				would = "; NEW is what it would write now"
+			}
+			p.prose("  ", "refused: %s; %s%s", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice), would)
 		}
 	}
 	v.kept(p, len(grid.Rows) > 0)
@@ -139,6 +144,11 @@ func listed(g offsets.PlanGroup, c offsets.Change) bool {
 	return c.Verdict != offsets.Keep && (g.Refusal == "" || c.Verdict != offsets.Refuse || c.Reason != g.Refusal)
 }
 
+// would reports a change that is shown although its group is refused.
+func (v PlanView) would(g offsets.PlanGroup, c offsets.Change) bool {
+	return v.Dry && g.Refusal != "" && c.Verdict == offsets.Refuse && c.Reason == g.Refusal && c.Would != ""
+}
+
 // said is a reason as a row has it, and what it is about.
 type said struct {
 	group string
@@ -201,7 +211,11 @@ func (v PlanView) grid(told map[said]bool) (grid Grid, weighty int) {
 	grid.toned = len(grid.Columns) - 1
 	for _, g := range v.Plan.Groups {
 		for _, c := range g.Changes {
-			if !listed(g, c) {
+			would := v.would(g, c)
+			switch {
+			case would:
+				c.Verdict, c.Reason = offsets.Write, c.Would
+			case !listed(g, c):
 				continue
 			}
 			why := v.why(c)
@@ -219,7 +233,7 @@ func (v PlanView) grid(told map[said]bool) (grid Grid, weighty int) {
 			row = append(row, offset(c.Old), newOffset(c), delta(c), why)
 			grid.Rows = append(grid.Rows, row)
 			grid.tones = append(grid.tones, map[offsets.Verdict]tone{offsets.Refuse: toneRed, offsets.Ask: toneYellow}[c.Verdict])
-			if c.Verdict != offsets.Refuse && c.Skips+c.Repeats+c.Expired > 0 {
+			if c.Verdict != offsets.Refuse && !would && c.Skips+c.Repeats+c.Expired > 0 {
 				weighty++
 			}
 		}

@@ -14,6 +14,7 @@ type ClampPolicy struct {
 	MissingOther bool                    // an entry that only the other side has is taken over
 	MissingFirst bool                    // an entry that only the other side has is ignored: earliest
 	OtherCluster bool                    // entries recorded for another cluster may be corrected
+	RemoveGone   bool                    // entries in the store of partitions that do not exist any more are removed, instead of left
 	Named        func(topic string) bool // the topic was named, so that a first run may be meant
 }
 
@@ -32,6 +33,7 @@ func Clamp(s Snapshot, p ClampPolicy) Plan {
 				pg.Changes = append(pg.Changes, clampRow(s, g, r, side, p))
 			}
 		}
+		pg.Notes = append(pg.Notes, p.undecided(g, pg.Changes)...)
 		plan.Groups = append(plan.Groups, pg)
 	}
 	return plan
@@ -46,11 +48,16 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "--salvage")
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
-	case st.Condition == Gone:
-		c.Reason = r.Range.gone() + "; left as it is"
-		return c
+	case st.Condition == Gone && (!p.RemoveGone || side == Committed || e.Presence != Present):
+		return c.leaveGone(r)
 	case st.Foreign && !p.OtherCluster:
 		return c.refuse(fmt.Sprintf("recorded for cluster %s, and this is %s", e.Cluster, s.Origin.Cluster), "--other-cluster")
+	case st.Condition == Gone:
+		c.Verdict, c.New, c.Reason = Write, NoValue, r.Range.gone()+"; removed"
+		return c
+	case side == Stored && g.Unstored != "":
+		c.Reason = "nothing of the group is in the store, so that its job does not keep its place there (looked at " + g.Unstored + ")"
+		return c
 	case st.Condition == NoEntry:
 		return clampMissing(s, g, r, c, p)
 	case !r.Range.Known():
@@ -71,6 +78,8 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	}
 	place, _ := g.Store.Topic(r.Topic)
 	switch {
+	case side == Stored && st.Identity == IdentityUnknown && !st.Foreign && p.onlyRecreated() && p.Named(r.Topic) && e.Offset != r.Range.Earliest:
+		return c.refuseUntil("in range, and no topic id tells whether the topic was recreated: --recreated earliest decides nothing of it", "reset --stored --to-earliest")
 	case st.Identity == Recreated:
 		return c.rewrite("kept by choice, and recorded for the topic as it is now")
 	case st.Foreign:
@@ -78,8 +87,59 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	case side == Stored && place.Salvaged:
 		return c.rewrite("in range; what was salvaged is written whole again")
 	}
-	c.Reason = inRange
+	c.Reason = cmp.Or(stale(e, st), inRange)
 	return c
+}
+
+// onlyRecreated reports that all that was decided is that a recreated topic is begun at earliest: who says that alone means the topics that
+// are named. Beside other choices it is one of a policy for whatever comes.
+func (p ClampPolicy) onlyRecreated() bool {
+	return p.Recreated == ToEarliest && p.High == "" && !p.MissingOther && !p.MissingFirst && !p.OtherCluster && !p.RemoveGone
+}
+
+// leaveGone is a partition that does not exist any more, and stays on its side as it is.
+func (c Change) leaveGone(r Row) Change {
+	c.Reason = r.Range.gone() + "; left as it is"
+	switch {
+	case c.Old.Offset == None:
+	case c.Side == Stored:
+		c.Reason += ", unless --gone remove"
+	default:
+		c.Reason += ": Kafka removes such commits by itself"
+	}
+	return c
+}
+
+// stale is the reason of a partition that stays although its leader epoch would not let a consumer go on from its offset, which is in range:
+// clamp is about numbers. It is "" for any other.
+func stale(e Entry, st State) string {
+	switch why := e.Unchecked(); {
+	case st.Stale && st.JumpsTo == None:
+		return fmt.Sprintf("in range, but stale: a consumer waits for ever, as leader epoch %d does not exist; reset --to-current drops the epoch", e.Epoch)
+	case st.Stale:
+		return fmt.Sprintf("in range, but stale: a consumer jumps back to %d, where leader epoch %d ended; reset --to-current drops the epoch", st.JumpsTo, e.Epoch)
+	case why != "":
+		return "in range, but its leader epoch is unchecked: " + why
+	}
+	return ""
+}
+
+// undecided says, once for the group, what the numbers alone do not tell and the policy does not decide.
+func (p ClampPolicy) undecided(g Group, changes []Change) (notes []string) {
+	high, kept := false, false
+	for i := range changes {
+		c := &changes[i]
+		unknown := c.Old.TopicID == "" || c.TopicID == ""
+		high = high || unknown && c.Condition == High && c.Choice != ""
+		kept = kept || unknown && c.Side == Stored && c.InRange()
+	}
+	if high {
+		notes = append(notes, "a high offset without a topic id beside it: the log was cut back, or the topic was made anew and none of it was read")
+	}
+	if kept && (p.Recreated == ToEarliest || p.Recreated == ToEnd) {
+		notes = append(notes, "what is in range has no topic id beside it in the store: if its topic was recreated, "+fmt.Sprintf("--recreated %s", p.Recreated)+" decides nothing of it, and reset --stored does")
+	}
+	return notes
 }
 
 // inRange is the reason of a partition that stays because nothing is wrong with it.

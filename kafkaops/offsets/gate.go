@@ -35,6 +35,10 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 	}
 	return p.eachOf(func(group string, c Change) Change {
 		if pg, ok := closed[group]; ok && (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
+			c.Would = c.Reason
+			if c.Verdict == Ask {
+				c.Would += "; needs " + c.Choice
+			}
 			return c.refuse(pg.Refusal, pg.Choice)
 		}
 		return c

@@ -104,6 +104,8 @@ type Change struct {
 	Verdict   Verdict
 	Reason    string // why it is changed, kept, asked about or refused
 	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
+	Would     string // for Refuse with the whole group: why it would else be changed to New
+	Aside     string // for Refuse: another command that decides it, with its flags but without group, topic and store
 	Lacks     *Right // for Refuse and Failed: the right that is missing, nil if it is not for want of one
 	Moved     bool   // for Refuse: what is there now is not what the plan or the backup was made from
 	Clamped   bool   // the new offset was forced into the range
@@ -294,6 +296,8 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.Beside != nil && *c.Beside != ValueOf(row.Entry(c.Side.Other())).Offset:
 			return c.moved(fmt.Sprintf("%s, which decided, moved since the plan: was %s, is %s", c.Side.Other(), number(*c.Beside), number(ValueOf(row.Entry(c.Side.Other())).Offset)), "")
+		case c.Condition == Gone && c.Side == Stored && c.Target == Fixed && c.New.Offset == None && !row.Range.Gone():
+			return c.moved("it was gone when planned and is not now", "")
 		case c.New.Offset == None:
 			return c
 		case row.Range.Gone() && c.Target != Restored:
@@ -360,6 +364,12 @@ func (c Change) stands(now Value) bool {
 func (c Change) refuse(reason, choice string) Change {
 	c.Verdict, c.Reason, c.Choice = Refuse, reason, choice
 	return c
+}
+
+// refuseUntil refuses what another command has to decide first, in the form of Aside; "" if none is known.
+func (c Change) refuseUntil(reason, aside string) Change {
+	c.Aside = aside
+	return c.refuse(reason, "")
 }
 
 // moved refuses a partition that is not as it was when the plan or the backup was made.

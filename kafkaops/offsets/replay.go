@@ -119,10 +119,10 @@ func (st *Stretch) resolve(s Snapshot, r Row, b Bound, end *int64) (Stretch, boo
 		if e.Presence == Absent {
 			return st.leave(r, string(side)), false
 		}
-		if reason, choice := notComparable(s, r, e, string(side)); reason != "" {
+		if reason, _ := notComparable(s, r, e, string(side)); reason != "" {
 			st.Away = e.Presence == Unreadable
 			st.Recreated = Judge(e, r.Range, s.Origin.Cluster).Identity == Recreated
-			return st.refuse(reason, choice), false
+			return st.refuse(reason, ""), false
 		}
 		*end = e.Offset
 		return *st, true

@@ -103,6 +103,9 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 		c.Reason = r.Range.gone() + "; left as it is"
 		return c
 	case r.Range.Gone():
+		if r.Stored.Presence == Present {
+			return c.refuseUntil(r.Range.gone(), "clamp --stored --gone remove")
+		}
 		return c.refuse(r.Range.gone(), "")
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
@@ -199,8 +202,8 @@ func (c Change) shift(s Snapshot, r Row, by int64) Change {
 	if c.Old.Offset == None {
 		return c.refuse("there is no offset to shift", "")
 	}
-	if reason, choice := notComparable(s, r, r.Entry(c.Side), string(c.Side)); reason != "" {
-		return c.refuse(reason, choice)
+	if reason, aside := notComparable(s, r, r.Entry(c.Side), string(c.Side)); reason != "" {
+		return c.refuseUntil(reason, aside)
 	}
 	to := c.Old.Offset + by
 	switch { // the sum of two large numbers must not come round
@@ -225,8 +228,8 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 	if e.Presence != Present {
 		return c.refuse("there is no offset", "")
 	}
-	if reason, choice := notComparable(s, r, e, string(c.Side)); reason != "" {
-		return c.refuse(reason, choice)
+	if reason, aside := notComparable(s, r, e, string(c.Side)); reason != "" {
+		return c.refuseUntil(reason, aside)
 	}
 	return c.aim(s, r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
 }
@@ -235,8 +238,8 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 func (c Change) safe(s Snapshot, r Row) Change {
 	for _, side := range []Side{Stored, Committed} {
 		e := r.Entry(side)
-		if reason, choice := notComparable(s, r, e, string(side)); reason != "" {
-			return c.refuse(reason, choice)
+		if reason, aside := notComparable(s, r, e, string(side)); reason != "" {
+			return c.refuseUntil(reason, aside)
 		}
 	}
 	at := min(r.Stored.Offset, r.Committed.Offset)
@@ -250,8 +253,8 @@ func (c Change) safe(s Snapshot, r Row) Change {
 
 // from takes over what another place says.
 func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change {
-	if reason, choice := notComparable(s, r, e, what); reason != "" {
-		return c.refuse(reason, choice)
+	if reason, aside := notComparable(s, r, e, what); reason != "" {
+		return c.refuseUntil(reason, aside)
 	}
 	v := Value{Offset: e.Offset, Epoch: None}
 	if c.Side == Committed {
@@ -260,8 +263,8 @@ func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change
 	return c.aim(s, r, v, "as in "+what, clamp)
 }
 
-// notComparable says why an entry is no number to go by in this log, "" if it is one.
-func notComparable(s Snapshot, r Row, e Entry, what string) (reason, choice string) {
+// notComparable says why an entry is no number to go by in this log, "" if it is one, and which command decides that first, if one does.
+func notComparable(s Snapshot, r Row, e Entry, what string) (reason, aside string) {
 	st := Judge(e, r.Range, s.Origin.Cluster)
 	switch {
 	case e.Problem():
@@ -269,9 +272,9 @@ func notComparable(s Snapshot, r Row, e Entry, what string) (reason, choice stri
 	case e.Presence == Absent:
 		return what + ": no offset for it", ""
 	case st.Foreign:
-		return fmt.Sprintf("%s: recorded for cluster %s, and this is %s", what, e.Cluster, s.Origin.Cluster), ""
+		return fmt.Sprintf("%s: recorded for cluster %s, and this is %s", what, e.Cluster, s.Origin.Cluster), "clamp --stored --other-cluster"
 	case st.Identity == Recreated:
-		return fmt.Sprintf("%s: recorded before the topic was recreated", what), ""
+		return what + ": recorded before the topic was recreated", "clamp --stored --recreated earliest"
 	}
 	return "", ""
 }

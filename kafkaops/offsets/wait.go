@@ -9,6 +9,9 @@ type Conditions struct {
 	CaughtUp bool  // the store has reached what is committed
 }
 
+// Asks reports whether a condition depends on what is known of a partition. Of one that does not exist any more there is nothing to wait for.
+func (c Conditions) Asks(r *Row) bool { return (c.MaxLag != None || c.CaughtUp) && !r.Range.Gone() }
+
 // Open says, in words, what does not hold yet. What is not known does not hold, and neither does what an offset that is none of
 // this log's only seems to say: above the end there is no lag.
 func Open(s Snapshot, c Conditions) []string {
@@ -26,7 +29,7 @@ func Open(s Snapshot, c Conditions) []string {
 		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
-			for _, why := range [...]string{j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp)} {
+			for _, why := range [...]string{j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp && g.Unstored == "")} {
 				if why != "" {
 					open = append(open, fmt.Sprintf("group %q %s: %s", g.ID, j.Row.Key, why))
 				}
@@ -43,7 +46,7 @@ func Stuck(s Snapshot, c Conditions) (Group, bool) {
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			if c.MaxLag != None && j.Committed.lost() && j.lagOpen(c.MaxLag) != "" ||
-				(j.Committed.lost() || j.Stored.lost()) && j.behindOpen(c.CaughtUp) != "" {
+				(j.Committed.lost() || j.Stored.lost()) && j.behindOpen(c.CaughtUp && g.Unstored == "") != "" {
 				return g, true
 			}
 		}
@@ -70,6 +73,9 @@ func (c Conditions) Unseen(s Snapshot) []string {
 	for _, g := range s.Groups {
 		if why := g.unseen(); c.Empty && why != "" {
 			notes = append(notes, fmt.Sprintf("group %q: %s", g.ID, why))
+		}
+		if c.CaughtUp && g.Unstored != "" {
+			notes = append(notes, fmt.Sprintf("group %q: nothing of it is in the store (looked at %s): not waited for", g.ID, g.Unstored))
 		}
 	}
 	return notes
