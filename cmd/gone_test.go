@@ -44,7 +44,7 @@ func TestGoneEntriesOfABareFile(t *testing.T) {
 	describe := []string{"describe", "-g", "billing", "-s", w.store, "--check"}
 	file := w.path("billing", "dropped")
 	w.run(describe...).exits(3).prints("hint: mv " + file + " " + file + ".aside moves it out of the way: nothing in it exists any more")
-	w.run("clamp", "-g", "billing", "-t", "dropped", "-s", w.store, "--stored", "--gone", "remove", "--execute").says("move it away instead", "nothing was written")
+	w.run("clamp", "-g", "billing", "-t", "dropped", "-s", w.store, "--stored", "--gone", "remove", "--execute").exits(4).says("moves it out of the way", "nothing was written")
 	must(t, os.Rename(file, file+".aside"))
 	w.run(append(typed(w.run(describe...).exits(3).hinted()), "--execute")...).exits(0)
 	w.run(describe...).exits(0)

@@ -269,7 +269,7 @@ func (e *edit) apply(changes []offsets.Change, which []int, facts Facts) error {
 // check refuses what would not be whole when read back.
 func (e *edit) check() error {
 	if !e.doc.Headered() && e.doc.Len() == 0 {
-		return fmt.Errorf("save %s: without any entry it would be empty, which means damaged, as it has no headers: move it away instead", e.path)
+		return fmt.Errorf("save %s: without any entry it would be empty, which means damaged: a file without headers cannot hold nothing", e.path)
 	}
 	return nil
 }
