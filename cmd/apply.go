@@ -172,7 +172,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 		return errors.Join(w.results(), w.leftOut(shot, w.plan))
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // nothing was written yet
+		return errors.Join(ctx.Err(), w.unsave()) // nothing was written yet
 	}
 	g.unwritten = false
 	var longErr error

@@ -61,10 +61,11 @@ func (w *writing) save() error {
 	if w.road.long != nil {
 		return nil // its plan says how far it wants to come, which is nobody's to write
 	}
-	w.saved = filepath.Join(dir, id+planSuffix)
-	if err := writeNew(w.saved, writer(exchange.PlanOf(w.plan))); err != nil {
-		return kept(err)
+	plan := filepath.Join(dir, id+planSuffix)
+	if err := writeNew(plan, writer(exchange.PlanOf(w.plan))); err != nil {
+		return errors.Join(kept(err), w.unsave()) // a backup of a write that never was would be an undo of nothing
 	}
+	w.saved = plan
 	return nil
 }
 

@@ -213,10 +213,19 @@ func exists(path, hint string) error {
 	return &problem{code: exitRefused, causes: []cause{causeExists}, text: fmt.Sprintf("%s exists; nothing was written", path), hint: hint}
 }
 
-const (
-	anotherFile   = "name a new file, or write to stdout"
-	anotherFolder = "name a new folder; what is in this one gtoffset reset -s FOLDER --to-committed brings to the commits"
-)
+const anotherFile = "name a new file, or write to stdout"
+
+// anotherFolder is what to do where there are entries in the folder already, which an export never replaces.
+func (g *global) anotherFolder(path string, doc exchange.Document) string {
+	if doc.Side != offsets.Committed || len(doc.Groups) > 3 {
+		return "name a new folder"
+	}
+	words := []string{"reset"}
+	for _, grp := range doc.Groups {
+		words = append(words, "-g", grp.Name)
+	}
+	return "name a new folder; to bring the entries of this one to what is committed: " + g.typed(append(words, "--all-topics", "-s", path, "--stored", "--to-committed")...)
+}
 
 // exportFile writes the document to a new file, or to stdout.
 func (g *global) exportFile(path string, doc exchange.Document, format exchange.Format, groupColumn bool) error {
@@ -299,7 +308,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 		}
 		for _, t := range held.Store.Topics {
 			if _, wanted := byGroup[grp.Name][t.Topic]; wanted {
-				return exists(t.Path, anotherFolder)
+				return exists(t.Path, g.anotherFolder(path, doc))
 			}
 		}
 	}
@@ -313,7 +322,7 @@ func (g *global) exportFolder(ctx context.Context, path string, doc exchange.Doc
 			continue
 		}
 		slices.Sort(names)
-		n, err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], offsetfile.Facts{Cluster: doc.Origin.Cluster, Now: g.env.Now()})
+		n, err := createAll(ctx, files, grp.Name, names, byGroup[grp.Name], g.anotherFolder(path, doc), offsetfile.Facts{Cluster: doc.Origin.Cluster, Now: g.env.Now()})
 		written += n
 		if err != nil {
 			p := explain(ctx, err)
@@ -338,7 +347,7 @@ func countFiles(byGroup map[string]map[string]map[int32]offsets.Value) int {
 }
 
 // createAll writes the files of one group under their locks, and says how many there are then.
-func createAll(ctx context.Context, files *offsetfile.Files, group string, topics []string, values map[string]map[int32]offsets.Value, facts offsetfile.Facts) (n int, err error) {
+func createAll(ctx context.Context, files *offsetfile.Files, group string, topics []string, values map[string]map[int32]offsets.Value, hint string, facts offsetfile.Facts) (n int, err error) {
 	held, err := files.Lock(ctx, group, topics)
 	if err != nil {
 		return 0, err
@@ -347,7 +356,7 @@ func createAll(ctx context.Context, files *offsetfile.Files, group string, topic
 	for _, topic := range topics {
 		if err := held.Create(ctx, topic, values[topic], facts); err != nil {
 			if errors.Is(err, fs.ErrExist) {
-				return n, exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()), anotherFolder)
+				return n, exists(strings.TrimSuffix(err.Error(), ": "+fs.ErrExist.Error()), hint)
 			}
 			return n, err
 		}

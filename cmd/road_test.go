@@ -304,6 +304,7 @@ func TestInterrupts(t *testing.T) {
 		}
 		w.run("clamp", "-g", "billing", "--execute").exits(130)
 		same(t, "committed", w.committed("billing", "orders"), "0=100 1=600")
+		same(t, "a backup of a write that never was", len(w.backups()), 0)
 	})
 }
 
@@ -383,6 +384,20 @@ func TestBackups(t *testing.T) {
 		open(t, w.state)
 		w.process(65534, "", clamp...).exits(1).says("permission denied", "nothing was written")
 		w.untouched()
+	})
+	t.Run("no room for the plan", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		const longest = 4095 // of a path: the backup's is as long, and the plan's longer
+		dir := t.TempDir()
+		for room := longest - len("/20311129T120000Z-clamp-billing.json"); len(dir) < room; {
+			dir += "/" + strings.Repeat("x", max(min(200, room-len(dir)-1), 1))
+		}
+		w.run("clamp", "-g", "billing", "--execute", "--backup-dir", dir).exits(1).says("save the backup: ", "nothing was written").never("No such file", "no such file")
+		left, err := os.ReadDir(dir)
+		must(t, err)
+		same(t, "files", len(left), 0)
+		same(t, "committed", w.committed("billing", "orders"), "0=100 1=600")
 	})
 	t.Run("--no-backup keeps the plan", func(t *testing.T) {
 		t.Parallel()

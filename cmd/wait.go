@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,11 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 	conditions := offsets.Conditions{Empty: o.empty, MaxLag: o.lag, CaughtUp: o.caughtUp}
 	progress := g.progressLine()
 	defer progress("")
+	open := []string{"the first look was not over"}
+	ended := func(shot offsets.Snapshot, why error) error { // a document says how far it came, also where it was stopped
+		view := output.Wait{Origin: shot.Origin, Waited: g.env.Now().Sub(start), Open: open}
+		return errors.Join(view.Write(g.out(), output.Format(g.format)), why)
+	}
 	for looks, pause := 1, pollFirst; ; looks, pause = looks+1, min(pause*3/2, pollLast) {
 		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true, sparing: o.caughtUp})
 		if err == nil {
@@ -88,12 +94,16 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		}
 		waited := g.env.Now().Sub(start)
 		left := time.Duration(o.at) - waited
-		var open []string
 		switch {
+		case ctx.Err() != nil:
+			return ended(shot, cmp.Or(err, ctx.Err()))
 		case err == nil:
 			open = offsets.Open(shot, conditions)
-		case looks == 1 || left <= 0 || ctx.Err() != nil: // what cannot be read from the start is a mistake; later it may pass
+		case looks == 1: // what cannot be read from the start is a mistake; later it may pass
 			return err
+		case left <= 0:
+			open = []string{err.Error()}
+			return ended(shot, err)
 		default:
 			open = []string{err.Error()}
 		}
@@ -118,7 +128,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		}
 		progress(fmt.Sprintf("%s left: %s", offsets.Span(left.Round(time.Second)), open[0]))
 		if err := wait(ctx, min(pause, left)); err != nil {
-			return err
+			return ended(shot, err)
 		}
 	}
 }

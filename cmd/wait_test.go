@@ -202,6 +202,15 @@ func TestWait(t *testing.T) {
 			return true
 		})
 		w.run("wait", "-g", "billing", "--lag", "0").exits(130).says("interrupted")
+		for at, want := range map[int]string{1: "the first look was not over", 3: `group "billing" orders 0: lag 8`} { // a document says how far it came
+			again, stop := context.WithCancel(t.Context())
+			defer stop()
+			w.soft, cancel, looks = again, stop, 2-at
+			r := w.run("wait", "-g", "billing", "--lag", "0", "-o", "json").exits(130)
+			d := r.wait()
+			same(t, "document", words(d.Met, strings.Join(d.Open, "; ")), "false "+want)
+			same(t, "error", r.failure().Code, 130)
+		}
 	})
 	t.Run("a line on a terminal, and only there", func(t *testing.T) {
 		t.Parallel()
