@@ -51,10 +51,8 @@ func (w *writing) save() error {
 		}) {
 			undo = append(undo, "--create") // the group may be gone then: Kafka forgets one without members and commits
 		}
-		if store := w.g.session.store; store != nil && store.Can().Creates && w.plan.Has(func(c *offsets.Change) bool {
-			return c.Side == offsets.Stored && c.Verdict == offsets.Write && c.New.Offset == offsets.None
-		}) {
-			undo = append(undo, "--create-table") // the store's last entry may be gone then, and with it what it is kept in
+		if store := w.g.session.store; store != nil && store.Can().Creates && w.plan.Empties(w.fresh) {
+			undo = append(undo, "--create-table") // with its last entry goes what it is kept in
 		}
 		w.plan.Undo = commandLine(undo)
 	}

@@ -165,7 +165,7 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 // loadTopic makes entries of cells. A cell that cannot be read is an entry that says so. With salvage, one that is damaged is none, and
 // may be written over.
 func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
-	topic := offsets.StoredTopic{Topic: t.Topic, Path: t.Path, Presence: t.Presence, Reason: t.Reason, Highest: offsets.None}
+	topic := offsets.StoredTopic{Topic: t.Topic, Path: t.Path, Presence: t.Presence, Reason: t.Reason, Highest: offsets.None, Entries: len(t.Cells)}
 	seen := make(map[int32]Cell, len(t.Cells))
 	for _, p := range slices.Sorted(maps.Keys(t.Cells)) {
 		c := t.Cells[p]

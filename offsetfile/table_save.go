@@ -65,7 +65,7 @@ func (w *tableWriter) Save(ctx context.Context, seen offsets.Store, changes []of
 	for topic, cells := range s.cells {
 		t, _ := seen.Topic(topic)
 		t.Topic, t.Path, t.Token, t.Highest = topic, or(t.Path, seen.Path), token(cells), offsets.None
-		t.Presence = offsets.Absent
+		t.Presence, t.Entries = offsets.Absent, len(cells)
 		for p := range cells {
 			t.Presence, t.Highest = offsets.Present, max(t.Highest, p)
 		}

@@ -39,6 +39,7 @@ type Grid struct {
 	Rows    [][]string
 	tones   []tone // of the column toned, one a row; nil: none is coloured
 	toned   int
+	title   string   // what stands in the lines above the rows, for a line before the headings; "": that is plain
 	above   []string // lines before each row, each with its line end; nil: none
 	below   []string // and after it
 	bare    bool     // drawn without tablewriter however small it is: one of many, or where each millisecond counts
@@ -83,6 +84,11 @@ func (g Grid) Write(s Stream) error {
 func (g Grid) draw(s Stream) error {
 	if !s.Color {
 		g.tones = nil
+	}
+	if g.title != "" {
+		if _, err := io.WriteString(s.W, g.title+"\n"); err != nil {
+			return err
+		}
 	}
 	if len(g.Rows) <= smallTable && !g.bare && g.agreed() {
 		return g.byTablewriter(s.W)
@@ -305,6 +311,11 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 		if room() < title { // the blank columns below the names too
 			for i := range g.Rows {
 				g.Rows[i] = g.Rows[i][lead:]
+			}
+			for _, c := range g.Columns[:lead] {
+				if lead > 1 {
+					g.title = strings.TrimLeft(g.title+" "+c.Name, " ")
+				}
 			}
 			g.Columns, w, g.toned = g.Columns[lead:], w[lead:], g.toned-lead
 		}

@@ -562,38 +562,66 @@ func (p Plan) AtLeast(least int64) Plan {
 
 // KeepsOne refuses to take the last entries out of a file without headers, which cannot be empty.
 func (p Plan) KeepsOne(s Snapshot) Plan {
-	type place struct{ group, topic string }
-	left := map[place]int{} // entries, of those that are to lose some
-	for _, loses := range []bool{true, false} {
-		for group, c := range p.Each() {
-			at := place{group, c.Topic}
-			switch _, known := left[at]; {
-			case c.Side != Stored || c.Verdict != Write && c.Verdict != Ask || (c.Old.Offset == None) == (c.New.Offset == None):
-			case !loses && known && c.New.Offset != None:
-				left[at]++
-			case loses && c.New.Offset == None:
-				g, _ := s.Group(group)
-				t, _ := g.Store.Topic(c.Topic)
-				if !known && t.Bare {
-					left[at], known = t.Entries, true
-				}
-				if known {
-					left[at]--
-				}
-			}
-		}
-	}
+	left := p.left(s)
 	if len(left) == 0 {
 		return p
 	}
 	return p.eachOf(func(group string, c Change) Change {
-		n, known := left[place{group, c.Topic}]
-		if !known || n > 0 || c.Side != Stored || c.New.Offset != None || c.Verdict != Write && c.Verdict != Ask {
+		n, loses := left[storedPlace{group, c.Topic}]
+		g, _ := s.Group(group)
+		if t, _ := g.Store.Topic(c.Topic); !loses || n > 0 || !t.Bare || !c.removes() {
 			return c
 		}
-		g, _ := s.Group(group)
 		return c.refuse("it cannot be removed: "+g.Store.placeOf(c.Topic)+" has no headers, and with no entry left it would be empty, which means damaged", "")
 	})
+}
+
+// Empties reports whether the plan takes the last entry out of a place of the store.
+func (p Plan) Empties(s Snapshot) bool {
+	for _, n := range p.left(s) {
+		if n <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// storedPlace is where a store keeps the entries of a topic of a group.
+type storedPlace struct{ group, topic string }
+
+// left is how many entries a place of the store has in the end, of those that the plan takes some out of.
+func (p Plan) left(s Snapshot) map[storedPlace]int {
+	left := map[storedPlace]int{}
+	for group, c := range p.Each() {
+		if !c.removes() {
+			continue
+		}
+		at := storedPlace{group, c.Topic}
+		if _, known := left[at]; !known {
+			g, _ := s.Group(group)
+			t, _ := g.Store.Topic(c.Topic)
+			left[at] = t.Entries
+		}
+		left[at]--
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	for group, c := range p.Each() {
+		at := storedPlace{group, c.Topic}
+		if _, loses := left[at]; loses && c.Side == Stored && c.toDo() && c.Old.Offset == None && c.New.Offset != None {
+			left[at]++
+		}
+	}
+	return left
+}
+
+// toDo reports whether the change is written, or will be if that is consented to.
+func (c *Change) toDo() bool { return c.Verdict == Write || c.Verdict == Ask }
+
+// removes reports whether the change takes an entry out of the store.
+func (c *Change) removes() bool {
+	return c.Side == Stored && c.toDo() && c.Old.Offset != None && c.New.Offset == None
 }
 
 // placeOf is where a topic of the group lies.

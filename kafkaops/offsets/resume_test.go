@@ -237,3 +237,49 @@ func TestRefusedAsABrokerIsAway(t *testing.T) {
 		}
 	}
 }
+
+// What a plan leaves of a place of the store: nothing of it may be taken out where it cannot be empty.
+func TestKeepsOne(t *testing.T) {
+	change := func(partition int32, old, next int64) offsets.Change {
+		return offsets.Change{
+			Key: offsets.Key{Topic: "orders", Partition: partition}, Side: offsets.Stored, Verdict: offsets.Write,
+			Old: offsets.Value{Offset: old, Epoch: offsets.None}, New: offsets.Value{Offset: next, Epoch: offsets.None},
+		}
+	}
+	gone, kept := change(0, 5, offsets.None), change(1, 5, offsets.None)
+	kept.Verdict = offsets.Keep
+	for _, tc := range []struct {
+		name    string
+		entries int
+		bare    bool
+		changes []offsets.Change
+		refused int
+		empties bool
+	}{
+		{"the last", 1, true, []offsets.Change{gone}, 1, true},
+		{"the last two", 2, true, []offsets.Change{gone, change(1, 6, offsets.None)}, 2, true},
+		{"one of two", 2, true, []offsets.Change{gone, kept}, 0, false},
+		{"one in place of the last", 1, true, []offsets.Change{gone, change(2, offsets.None, 7)}, 0, false},
+		{"one is changed", 2, true, []offsets.Change{gone, change(1, 5, 7)}, 0, false},
+		{"where it may be empty", 1, false, []offsets.Change{gone}, 0, true},
+		{"nothing is taken out", 1, true, []offsets.Change{change(0, 5, 6)}, 0, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := group()
+			s.Groups[0].Store = &offsets.Store{Topics: []offsets.StoredTopic{{Topic: "orders", Path: "/s/orders", Presence: offsets.Present, Bare: tc.bare, Entries: tc.entries}}}
+			plan := offsets.Plan{Groups: []offsets.PlanGroup{{Group: s.Groups[0].ID, Changes: tc.changes}}}
+			if got := plan.Empties(s); got != tc.empties {
+				t.Errorf("empties = %v", got)
+			}
+			got := plan.KeepsOne(s)
+			if n := got.Count().Refuse; n != tc.refused {
+				t.Errorf("%d refused, want %d", n, tc.refused)
+			}
+			for _, c := range got.All() {
+				if c.Verdict == offsets.Refuse && !strings.Contains(c.Reason, "/s/orders has no headers") {
+					t.Errorf("reason = %q", c.Reason)
+				}
+			}
+		})
+	}
+}

@@ -142,7 +142,7 @@ type StoredTopic struct {
 	Token    string // stands for the content that was read; a save compares it
 	Highest  int32  // largest partition with an entry, None if there is none
 	Bare     bool   // a file without headers: with no entry it would be empty, which is damaged
-	Entries  int    // how many a file has; 0 where that is not told
+	Entries  int    // how many there are; 0 where that is not told
 }
 
 // Topic finds the place of a topic.
