@@ -32,6 +32,7 @@ type replay struct {
 
 	mu      sync.Mutex // guards the counts of the lanes, and these
 	batches int64      // accepted
+	copied  bool       // a batch that was not accepted has records in the topic all the same, or may have
 	saved   int64      // of them
 	running int64      // number of the batch that the sink has, 0 for none
 
@@ -356,11 +357,11 @@ func (r *replay) stopped(err error) error {
 	return &p
 }
 
-// some reports whether anything was written, or accepted.
+// some reports whether anything was written, or may have been, or was accepted.
 func (r *replay) some() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.batches > 0 || slices.ContainsFunc(r.order, func(l *lane) bool { return l.records > 0 })
+	return r.batches > 0 || r.copied || slices.ContainsFunc(r.order, func(l *lane) bool { return l.records > 0 })
 }
 
 // wholeWrites is how much is gathered before it is written to stdout.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -747,6 +748,36 @@ func TestReplayToTopic(t *testing.T) {
 	must(t, w.b.Fake.CreateTopic("compacted", 2, map[string]string{"cleanup.policy": "compact"}))
 	w.run(w.replay("-t", "orders", "--from", "earliest", "--to-topic", "compacted", "--execute")...).exits(4).says(`"compacted" is compacted and takes no record without a key, and orders 1 has such`)
 	w.run(w.replay("-t", "orders:0", "--from", "earliest", "--to-topic", "compacted", "--execute")...).exits(0).says("7 records")
+}
+
+// A copy of which some may be in the topic is no copy of which nothing was written.
+func TestReplayToTopicInDoubt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		first int16 // how the first request is answered; it was stored
+		code  int
+		says  string
+	}{
+		{"not answered for certain", kerr.NetworkException.Code, 3, "whether they were written is unknown"},
+		{"refused", kerr.InvalidTimestamp.Code, 1, "INVALID_TIMESTAMP"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{0, 0}).topic("again", [2]int64{0, 0})
+			w.produce(&kgo.Record{Topic: "orders", Value: []byte("v"), Timestamp: w.now.Add(-time.Hour)})
+			answers := 0
+			w.b.Rewrite(kmsg.Produce.Int16(), func(_ int32, r kmsg.Response) bool {
+				x := &r.(*kmsg.ProduceResponse).Topics[0].Partitions[0]
+				if x.ErrorCode = c.first; answers > 0 {
+					x.ErrorCode = kerr.OutOfOrderSequenceNumber.Code
+				}
+				answers++
+				return true
+			})
+			w.run("replay", "-g", "billing", "-t", "orders", "--from", "earliest", "--to-topic", "again", "--execute").exits(c.code).says(c.says)
+		})
+	}
 }
 
 // piped runs the program as a process of its own, into a pipe that is closed when read returns.

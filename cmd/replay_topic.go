@@ -38,7 +38,11 @@ func (s *topicSink) accept(_, hard context.Context, _ *batch) error {
 	if s.failed != nil {
 		return s.failed
 	}
-	s.failed = s.producer.Flush(hard)
+	if s.failed = s.producer.Flush(hard); s.failed != nil && s.producer.Wrote() {
+		s.r.mu.Lock()
+		s.r.copied = true
+		s.r.mu.Unlock()
+	}
 	return s.failed
 }
 

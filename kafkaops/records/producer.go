@@ -60,6 +60,7 @@ type Producer struct {
 	parts   map[int32]*target
 	waiting int // bytes
 	batch   int // BatchBytes, or what the broker turned out to take
+	wrote   bool // a batch was acknowledged, or sent and not answered
 }
 
 // identity is a producer id with its epoch.
@@ -442,6 +443,9 @@ func (p *Producer) exchange(ctx context.Context, leader int32, link *wire.Link, 
 			round[t].err = err
 			round[t].unknown = round[t].unknown || unknown
 		}
+		if unknown {
+			p.doubted()
+		}
 		return err
 	}
 	if link == nil {
@@ -526,6 +530,7 @@ func (p *Producer) answered(t *target, s *sending, x *kmsg.ProduceResponseTopicP
 		p.forgotten(t, s, code)
 	case wire.CodeRequestTimedOut, wire.CodeNotEnoughReplicasAppend, wire.CodeUnknownServerError, wire.CodeNetworkException:
 		s.err, s.unknown = &codeError{code}, true
+		p.doubted()
 	case wire.CodeNotEnoughReplicas:
 		s.err = &codeError{code}
 	default:
@@ -537,10 +542,24 @@ func (p *Producer) answered(t *target, s *sending, x *kmsg.ProduceResponseTopicP
 	}
 }
 
+func (p *Producer) doubted() {
+	p.mu.Lock()
+	p.wrote = true
+	p.mu.Unlock()
+}
+
+// Wrote reports whether any record is in the topic now, or may be.
+func (p *Producer) Wrote() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wrote
+}
+
 func (p *Producer) acknowledge(t *target, s *sending) {
 	p.mu.Lock()
 	t.queue = slices.Delete(t.queue, 0, 1)
 	p.waiting -= len(s.batch)
+	p.wrote = true
 	p.mu.Unlock()
 	poke(p.acked)
 }
