@@ -115,6 +115,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 	if err != nil {
 		return err
 	}
+	w.ownSaves(shot)
 	over := g.busy("planning", sc)
 	w.plan, err = w.build(ctx, shot, build)
 	over()

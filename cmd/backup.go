@@ -180,18 +180,48 @@ func syncFolder(path string) error {
 func planID(p offsets.Plan, now time.Time) string {
 	what := fmt.Sprintf("%d-groups", len(p.Groups))
 	if len(p.Groups) == 1 {
-		what = strings.Map(func(r rune) rune {
-			switch {
-			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-				return r
-			}
-			return '_'
-		}, p.Groups[0].Group)
-		if len(what) > 60 {
-			what = what[:60]
-		}
+		what = inID(p.Groups[0].Group)
 	}
 	return fmt.Sprintf("%s-%s-%s", now.UTC().Format(idTime), p.Command, what)
+}
+
+// inID is a group's name as it stands in ids.
+func inID(group string) string {
+	what := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, group)
+	return what[:min(len(what), 60)]
+}
+
+// soonAfter is how long after its backup a write has saved the store, mostly.
+const soonAfter = 4 * time.Second
+
+// ownSaves marks where the last save of a store was a write of ours, which says nothing of the job.
+func (w *writing) ownSaves(shot offsets.Snapshot) {
+	var files []os.DirEntry
+	for _, g := range shot.Groups {
+		if g.Store == nil || g.Store.Saved.IsZero() || shot.At.Sub(g.Store.Saved).Abs() > offsets.Recently {
+			continue
+		}
+		if files == nil {
+			dir, err := backupDir(w.g.env, w.road.backupDir)
+			if err != nil {
+				return
+			}
+			files, _ = os.ReadDir(dir) // without them the save counts as the job's
+		}
+		for _, f := range files {
+			began, what, _ := strings.Cut(f.Name(), "-")
+			at, err := time.Parse(idTime, began)
+			after := g.Store.Saved.Sub(at)
+			ofGroup := strings.Contains(what, "-"+inID(g.ID)+".") || strings.Contains(what, "-"+inID(g.ID)+"-") || strings.Contains(what, "-groups.")
+			g.Store.Ours = g.Store.Ours || err == nil && after >= 0 && after < soonAfter && ofGroup
+		}
+	}
 }
 
 // idTime is how a plan's id begins.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -607,6 +608,28 @@ func TestFreshLook(t *testing.T) {
 		same(t, "plan", words(p.Applied, p.Counts.Refuse), "false 1")
 		same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
 	})
+}
+
+// A save that was our own says nothing of the job; one after it does.
+func TestOwnSaveIsNotTheJobs(t *testing.T) {
+	t.Parallel()
+	const note = "the job may be running; --idle 30s watches it"
+	w := start(t).topic("orders", [2]int64{500, 900})
+	saved := func(at time.Time, offset int) {
+		w.put("billing", "orders", fmt.Sprintf("# gtoffset 1\n# saved %s\n0 %d\n# entries 1\n", at.Format("2006-01-02T15:04:05.000Z"), offset))
+	}
+	saved(w.now.Add(-30*time.Second), 100)
+	for _, more := range [][]string{nil, {"--no-backup"}} {
+		reset := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--stored"}
+		w.run(append(reset, "--to-latest", "--dry-run")...).exits(0).prints(note)
+		w.run(append(append(reset, "--to-earliest", "--execute"), more...)...).exits(0).prints(note, "1 of 1 verified")
+		w.run(append(reset, "--to-latest", "--dry-run")...).exits(0).never(note)
+		w.now = w.now.Add(time.Minute)
+		w.run(append(reset, "--to-latest", "--dry-run")...).exits(0).never(note)
+		w.run(append(reset, "--to-latest", "--dry-run", "--backup-dir", t.TempDir())...).exits(0).prints(note) // who knows whose it was
+		saved(w.now.Add(-10*time.Second), 600)
+		w.run(append(reset, "--to-latest", "--dry-run")...).exits(0).prints(note)
+	}
 }
 
 // A run that is refused, whenever that is, leaves no folder and no lock in a store that had nothing of the group.

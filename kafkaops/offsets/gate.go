@@ -152,8 +152,8 @@ func (g Group) users() []string {
 	return g.Store.Users
 }
 
-// recently is how young a save may be before it speaks against the job being stopped.
-const recently = 5 * time.Minute
+// Recently is how young a save of the job may be before it speaks against its being stopped.
+const Recently = 5 * time.Minute
 
 // notes says what an operator should know of the store before a write: what was ignored or salvaged, and what speaks against
 // the job being stopped although no member shows. at is the time of the look; the zero time leaves out how young a save is.
@@ -165,7 +165,7 @@ func (g Group) notes(at time.Time) []string {
 	if g.Locked() {
 		notes = append(notes, fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder))
 	}
-	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < recently {
+	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < Recently && !g.Store.Ours {
 		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; --idle 30s watches it", Span(max(age, 0).Truncate(time.Second))))
 	}
 	return notes

@@ -106,6 +106,7 @@ type Group struct {
 type Store struct {
 	Path    string        // the place looked at
 	Saved   time.Time     // newest save; zero if not known
+	Ours    bool          // that was a write of this program, not the job
 	Holder  string        // who holds the lock just now; "" if nobody
 	Users   []string      // who works with it just now, where the store itself knows: consumers that Kafka does not list
 	Notes   []string      // things ignored on the way, said once
