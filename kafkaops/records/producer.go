@@ -58,8 +58,8 @@ type Producer struct {
 	mu      sync.Mutex
 	err     error
 	parts   map[int32]*target
-	waiting int // bytes
-	batch   int // BatchBytes, or what the broker turned out to take
+	waiting int  // bytes
+	batch   int  // BatchBytes, or what the broker turned out to take
 	wrote   bool // a batch was acknowledged, or sent and not answered
 }
 
