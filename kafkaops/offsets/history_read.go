@@ -473,8 +473,9 @@ func (h *Historian) End(complete Complete) History {
 			left = append(left, e)
 		}
 	}
-	slices.SortStableFunc(left, func(a, b HistoryEvent) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Producer, b.Producer), a.Key.Compare(b.Key))
+	sort.SliceStable(left, func(i, j int) bool {
+		a, b := &left[i], &left[j]
+		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Producer, b.Producer), a.Key.Compare(b.Key)) < 0
 	})
 	for _, e := range left {
 		h.show(e)
@@ -515,8 +516,9 @@ func byRequest(events []HistoryEvent) {
 			}
 			seen[e.Key] = true
 		}
-		slices.SortStableFunc(events[from:to], func(a, b HistoryEvent) int {
-			return cmp.Or(cmp.Compare(a.What, b.What), a.Key.Compare(b.Key))
+		of := events[from:to]
+		sort.SliceStable(of, func(i, j int) bool {
+			return cmp.Or(cmp.Compare(of[i].What, of[j].What), of[i].Key.Compare(of[j].Key)) < 0
 		})
 		from = to
 	}

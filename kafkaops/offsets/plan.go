@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 )
@@ -446,7 +447,7 @@ func (p Plan) Join(o Plan) Plan {
 		}
 		g := &p.Groups[i]
 		g.Changes = slices.Concat(g.Changes, og.Changes)
-		slices.SortStableFunc(g.Changes, func(a, b Change) int { return a.Key.Compare(b.Key) })
+		sort.SliceStable(g.Changes, func(a, b int) bool { return g.Changes[a].Key.Compare(g.Changes[b].Key) < 0 })
 	}
 	return p
 }

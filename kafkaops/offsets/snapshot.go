@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -363,7 +364,7 @@ func (g Group) Again(now Group, commits map[Key]Entry) Group {
 			now.Rows = append(now.Rows, Row{Key: k, Range: (Topic{}).Range(k.Partition)})
 		}
 	}
-	slices.SortFunc(now.Rows, func(a, b Row) int { return a.Key.Compare(b.Key) })
+	sort.Slice(now.Rows, func(i, j int) bool { return now.Rows[i].Key.Compare(now.Rows[j].Key) < 0 })
 	now.Read(Committed, commits)
 	return now
 }

@@ -1,8 +1,8 @@
 package offsets
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // Order is an order in which rows and groups are shown.
@@ -35,7 +35,7 @@ func (s Snapshot) Sorted(by Order) Snapshot {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		g.Rows = slices.Clone(g.Rows)
-		slices.SortStableFunc(g.Rows, func(a, b Row) int { return cmp.Compare(rank(g, &b), rank(g, &a)) })
+		sort.SliceStable(g.Rows, func(a, b int) bool { return rank(g, &g.Rows[a]) > rank(g, &g.Rows[b]) })
 		ranks[g.ID] = None
 		for k := range g.Rows {
 			switch n := rank(g, &g.Rows[k]); {
@@ -49,7 +49,7 @@ func (s Snapshot) Sorted(by Order) Snapshot {
 			ranks[g.ID] = int64(worst)
 		}
 	}
-	slices.SortStableFunc(s.Groups, func(a, b Group) int { return cmp.Compare(ranks[b.ID], ranks[a.ID]) })
+	sort.SliceStable(s.Groups, func(a, b int) bool { return ranks[s.Groups[a].ID] > ranks[s.Groups[b].ID] })
 	return s
 }
 
