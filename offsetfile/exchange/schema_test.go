@@ -137,11 +137,16 @@ func TestFieldTables(t *testing.T) {
 		if err := json.Unmarshal(b, &schema); err != nil {
 			t.Fatal(err)
 		}
+		title, _ := schema["title"].(string)
+		if title == "" {
+			t.Errorf("%s has no title", path)
+			continue
+		}
 		want := map[string]bool{}
 		names(schema, want)
-		_, section, found := strings.Cut(string(page), "### "+schema["title"].(string)+"\n")
+		_, section, found := strings.Cut(string(page), "### "+title+"\n")
 		if !found {
-			t.Errorf("the page has no section %s", schema["title"])
+			t.Errorf("the page has no section %s", title)
 			continue
 		}
 		if next := strings.Index(section, "\n##"); next >= 0 {
@@ -156,12 +161,12 @@ func TestFieldTables(t *testing.T) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(want)) {
 			if !got[name] {
-				t.Errorf("%s: the page lacks the field %s", schema["title"], name)
+				t.Errorf("%s: the page lacks the field %s", title, name)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(got)) {
 			if !want[name] {
-				t.Errorf("%s: the page has the field %s, the schema does not", schema["title"], name)
+				t.Errorf("%s: the page has the field %s, the schema does not", title, name)
 			}
 		}
 	}
