@@ -51,6 +51,9 @@ type view struct {
 // exact are the formats that hold names as they are, for programs.
 var exact = []string{"csv", "kafka-csv", "gtoffset", "spark", "prom", "raw", "jsonl", "template"}
 
+// cleaned are the other formats: what would move a cursor is shown as an escape.
+var cleaned = []string{"", "table", "wide", "json", "yaml"}
+
 // names are formats as they are typed.
 func names(formats []output.Format) []string {
 	all := make([]string, len(formats))
@@ -268,6 +271,13 @@ func TestHostileText(t *testing.T) {
 		{"version", cmd.FormatsOf("version"), []string{"version"}, ""},
 		{"completion", []string{""}, []string{"completion", "bash"}, ""},
 		{"help", []string{""}, []string{"help", evil("topic")}, ""},
+	}
+	for _, v := range views {
+		for _, f := range v.formats {
+			if !slices.Contains(exact, f) && !slices.Contains(cleaned, f) {
+				t.Fatalf("is -o %s for programs, and holds names as they are? name it in exact of hostile_test.go, else in cleaned, and give readable a reader of it", f)
+			}
+		}
 	}
 	for _, command := range cmd.Commands() {
 		if !slices.ContainsFunc(views, func(v view) bool { return v.args[0] == command }) {
