@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"gtoffset/kafkaops/kafkatest"
@@ -20,6 +21,29 @@ func TestClampOfListedGroupsSparesWhatTheStoreDoesNotHave(t *testing.T) {
 	same(t, "stored", w.stored("job-kafka", "orders"), "0=500")
 	w.commit("job-late", "orders", 500)
 	w.run("clamp", "-g", "job-late", "-s", w.store, "--stored", "--execute").exits(4).says("a lost entry, not a first run")
+}
+
+// So does a reset that starts from what the store has. One that puts there what was asked for does not.
+func TestResetOfListedGroupsSparesWhatTheStoreDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line               string
+		kafka, store       string // what is stored at the end
+		committed, spoiled string // the commits of both
+	}{
+		{"--to-safe --stored --committed", "", "0=200", "0=500", "0=200"},
+		{"--to-stored", "", "0=200", "0=500", "0=200"},
+		{"--shift-by 1 --stored", "", "0=201", "0=500", "0=500"},
+		{"--to-earliest --stored", "0=100", "0=100", "0=500", "0=500"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{100, 1000}).commit("job-kafka", "orders", 500).commit("job-store", "orders", 500).save("job-store", "orders", 200)
+			w.run(append([]string{"reset", "--group-regex", "job-.*", "-t", "orders", "-s", w.store, "--execute"}, strings.Fields(c.line)...)...).exits(0)
+			same(t, "stored", w.stored("job-kafka", "orders")+"/"+w.stored("job-store", "orders"), c.kafka+"/"+c.store)
+			same(t, "committed", w.committed("job-kafka", "orders")+"/"+w.committed("job-store", "orders"), c.committed+"/"+c.spoiled)
+		})
+	}
 }
 
 // Nobody is asked whether a name was meant that was not typed.

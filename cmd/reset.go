@@ -132,7 +132,7 @@ would overwrite it: a group with members is refused.`,
 }
 
 func (o *resetOptions) validate(g *global, c *cobra.Command) error {
-	o.command = "reset"
+	o.command, o.sparing = "reset", true // what is not in the store is there no number to start from
 	if err := o.scope.validate(); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 		c.Verdict, c.New, c.Reason = Write, NoValue, r.Range.gone()+"; removed"
 		return c
 	case side == Stored && g.Unstored != "":
-		c.Reason = "nothing of the group is in the store, so that its job does not keep its place there (looked at " + g.Unstored + ")"
+		c.Reason = g.unstored()
 		return c
 	case st.Condition == NoEntry:
 		return clampMissing(s, g, r, c, p)
@@ -95,6 +95,11 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 // are named. Beside other choices it is one of a policy for whatever comes.
 func (p ClampPolicy) onlyRecreated() bool {
 	return p.Recreated == ToEarliest && p.High == "" && !p.MissingOther && !p.MissingFirst && !p.OtherCluster && !p.RemoveGone
+}
+
+// unstored says why a group is left alone of which the store has nothing.
+func (g Group) unstored() string {
+	return "nothing of the group is in the store, so that its job does not keep its place there (looked at " + g.Unstored + ")"
 }
 
 // leaveGone is a partition that does not exist any more, and stays on its side as it is.

@@ -25,6 +25,17 @@ const (
 	AimCommitAt  Aim = "commit-at" // what was committed at a point in time
 )
 
+// reads reports that moving one side to the aim starts from what the other, or the same one, has.
+func (a Aim) reads(from, side Side) bool {
+	switch a {
+	case AimSafe:
+		return true
+	case AimShift, AimCurrent:
+		return from == side
+	}
+	return a == Aim(from)
+}
+
 // Found is what the cluster answered for a time: the first offset whose record is not older.
 type Found struct {
 	Offset int64  // None: no record is that young
@@ -55,7 +66,7 @@ func Reset(s Snapshot, p ResetPolicy) Plan {
 		}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
-				pg.Changes = append(pg.Changes, resetRow(s, r, side, p))
+				pg.Changes = append(pg.Changes, resetRow(s, g, r, side, p))
 			}
 		}
 		plan.Groups = append(plan.Groups, pg)
@@ -93,7 +104,7 @@ func (c Change) strange(s Snapshot) string {
 	return ""
 }
 
-func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
+func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	c := begin(r, side, s.Origin.Cluster)
 	e := r.Entry(side)
 	switch {
@@ -107,6 +118,9 @@ func resetRow(s Snapshot, r Row, side Side, p ResetPolicy) Change {
 			return c.refuseUntil(r.Range.gone(), "clamp --stored --gone remove")
 		}
 		return c.refuse(r.Range.gone(), "")
+	case g.Unstored != "" && p.Aim.reads(Stored, side):
+		c.Reason = g.unstored()
+		return c
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
 	}
