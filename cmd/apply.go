@@ -84,6 +84,9 @@ func (r *road) validate(g *global) error {
 		return usage("--execute and --dry-run (or --check) exclude each other", "say --execute to write, --dry-run to look")
 	case !r.execute && !r.dryRun && !g.env.mayAsk():
 		return usage("nobody can be asked here: stdin and stderr are no terminals, or CI is set; nothing was written", "add --execute to write, or --dry-run to look")
+	case !r.dryRun:
+		_, err := backupDir(g.env, r.backupDir)
+		return err
 	}
 	return nil
 }

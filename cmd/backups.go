@@ -134,7 +134,10 @@ const asBackupsUser = "run it as the user whose backups they are"
 
 // notListed is the problem of a folder that cannot be listed.
 func (g *global) notListed(dir string, err error) error {
-	p := &problem{code: exitFailed, err: err, hint: "without --backup-dir it is " + g.env.stateDir()}
+	p := &problem{code: exitFailed, err: err, hint: "name the folder that the writes were given with --backup-dir"}
+	if own := g.env.stateDir(); own != "" {
+		p.hint = "without --backup-dir it is " + own
+	}
 	switch fi, serr := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		p.text = fmt.Sprintf("list %s: there is no such folder", dir)

@@ -14,7 +14,7 @@ func TestCasesPart(t *testing.T) {
 		six := [][2]int64{{0, 10}, {0, 10}, {0, 10}, {0, 10}, {2, 10}, {0, 10}}
 		w := start(t).topic("orders", six...).saveAs("billing", "orders", "", "", 4, 5, 6)
 		w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store", "6 partitions, 3 ok")
-		r := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0).prints("3 more are in range and stay", "no entry, no commit, above the store's last (2): starts at earliest")
+		r := w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0).prints("3 more are in range and stay", "no entry, no commit, above the store's last partition (2): starts at earliest")
 		for p := 3; p < 6; p++ {
 			if line := r.line("orders", p); !strings.Contains(line, "new no entry, no commit, above the store's last") {
 				t.Errorf("line of partition %d = %q", p, line)

@@ -36,7 +36,10 @@ func (w *writing) consent(ctx context.Context, shot offsets.Snapshot) error {
 // answer reads a line from the person; anything but yes is no.
 func (g *global) answer(ctx context.Context) (bool, error) {
 	line, err := interruptible(ctx, func() (string, error) {
-		line, _ := bufio.NewReader(g.env.Stdin).ReadString('\n') // as far as it came: that is no yes
+		line, err := bufio.NewReader(g.env.Stdin).ReadString('\n') // as far as it came: that is no yes
+		if err != nil {
+			fmt.Fprintln(g.env.Stderr) // it ended without a line end, which what comes next would stand behind
+		}
 		return line, nil
 	})
 	if err != nil {

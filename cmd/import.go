@@ -153,7 +153,21 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		w.plan.ID = planID(w.plan, w.plan.Created)
 		return w.document()
 	}
-	return g.apply(ctx, sc, o.road, build)
+	return g.apply(ctx, sc, o.road, func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		plan, err := build(ctx, shot)
+		if was := doc.Origin.Store; was != "" && shot.Origin.Store != "" && !sameStore(was, shot.Origin.Store) {
+			plan = plan.Noted(offsets.Stored, fmt.Sprintf("the %s is of the store %s; the store that is written is %s", kindWord(doc.Kind), was, shot.Origin.Store))
+		}
+		return plan, err
+	})
+}
+
+// kindWord is what a document is called.
+func kindWord(k exchange.Kind) string {
+	if k == exchange.Export {
+		return "document"
+	}
+	return string(k)
 }
 
 // useStoreOf takes the store that a backup or a plan names, unless another one is given with -s. The environment's is for

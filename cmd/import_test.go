@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,6 +56,30 @@ func TestImportBackup(t *testing.T) {
 		w.run("import", file, "--execute").exits(4).says("of-another-house", w.cluster(), "--other-cluster")
 		w.run("import", file, "--execute", "--other-cluster").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=650 1=700")
+	})
+	t.Run("another store", func(t *testing.T) {
+		t.Parallel()
+		w := two(t).save("billing", "orders", 100, 700).save("shipping", "orders", 100, 700)
+		backup := w.run("clamp", "-g", "billing", "-g", "shipping", "-s", w.store, "--stored", "--execute", "-o", "json").exits(0).plan()
+		note := func(store string) string {
+			return "note: the backup is of the store " + w.store + "; the store that is written is " + store + "\n"
+		}
+		other := t.TempDir()
+		for _, group := range []string{"billing", "shipping"} {
+			must(t, os.MkdirAll(filepath.Join(other, group, "orders"), 0o755))
+			must(t, os.WriteFile(filepath.Join(other, group, "orders", "gtoffset"), []byte("0 500\n1 700\n"), 0o644))
+		}
+		r := w.run("import", deref(backup.Backup), "-s", other, "--execute").exits(0).prints(note(other), "2 of 2 verified")
+		same(t, "notes", strings.Count(r.out, "note: the backup"), 1)
+		same(t, "the backup's own", w.stored("billing", "orders"), "0=500 1=700")
+		// The same by another name, or the one that the backup names, is no other.
+		linked := filepath.Join(t.TempDir(), "linked")
+		must(t, os.Symlink(w.store, linked))
+		for _, flags := range [][]string{{"-s", w.store}, {"-s", "file:" + linked + "/"}, nil} {
+			w.run(append([]string{"import", deref(backup.Backup), "--dry-run"}, flags...)...).exits(0).never("the backup is of the store")
+		}
+		export := w.run("export", "-g", "billing", "-s", w.store, "--stored").exits(0).out
+		w.stdin(export).run("import", "-", "-s", other, "--stored", "--execute").exits(0).prints("note: the document is of the store "+w.store, other, "verified")
 	})
 	t.Run("recreated since", func(t *testing.T) {
 		t.Parallel()

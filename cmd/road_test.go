@@ -159,7 +159,10 @@ func TestConsent(t *testing.T) {
 	}
 	for _, no := range []string{"n\n", "\n", "", "no\n", "yes please\n", "yn\n", "ja\n", "1\n"} {
 		w := low(t).person(no, nil)
-		w.run(clamp(w)...).exits(1).prints("low: 400 expired").says("[y/N]", "not confirmed; nothing was written")
+		r := w.run(clamp(w)...).exits(1).prints("low: 400 expired").says("[y/N]", "not confirmed; nothing was written")
+		if !strings.HasSuffix(no, "\n") { // Ctrl-D: the terminal does not begin a new line
+			r.says("[y/N] \ngtoffset: error: not confirmed")
+		}
 		w.untouched()
 	}
 	t.Run("with -o json the plan goes to stderr", func(t *testing.T) {
@@ -371,8 +374,12 @@ func TestBackups(t *testing.T) {
 		}
 		delete(w.vars, "XDG_STATE_HOME")
 		delete(w.vars, "HOME")
-		w.run(clamp...).exits(2).says("--backup-dir")
+		w.b.Reset()
+		w.run(clamp...).exits(2).says("there is no place for backups", "--backup-dir")
+		same(t, "requests", w.b.Count(), 0)
 		w.untouched()
+		w.run("backups", "--backup-dir", blocked+".none").exits(1).says("no such folder", "hint: name the folder that the writes were given with --backup-dir\n").never("it is \n")
+		w.run(append(clamp[:len(clamp)-1:len(clamp)-1], "--dry-run")...).exits(0)
 		w.vars["HOME"] = w.state
 		w.run(clamp...).exits(0).prints(w.state + "/.local/state/gtoffset/")
 	})

@@ -90,6 +90,16 @@ func localPath(store string) (before, path, behind string) {
 	return before, store, behind
 }
 
+// sameStore reports whether two names are those of one store: a folder of this machine has many.
+func sameStore(a, b string) bool {
+	of, in, _ := localPath(a)
+	other, at, _ := localPath(b)
+	if in == "" || at == "" {
+		return a == b
+	}
+	return strings.TrimPrefix(of, "file:") == strings.TrimPrefix(other, "file:") && resolved(in) == resolved(at)
+}
+
 // lends says what secret of the operator's goes to a store if it is opened, "" if none does.
 func (g *global) lends(store string) string {
 	if secret := offsetfile.Borrowed(store); secret != "" {

@@ -36,11 +36,7 @@ func (v PlanView) Write(s Stream) error {
 	p := &printer{w: s.W, width: s.Width}
 	p.prose("  ", "%s", v.heading())
 	clusterLine(p, v.Plan.Origin, len(clusterLabel))
-	for _, g := range v.Plan.Groups {
-		for _, note := range g.Notes {
-			p.prose("  ", "note: %s%s", v.of(g.Group), cleanText(note))
-		}
-	}
+	v.notes(p)
 	told := v.reasons(p)
 	grid, weighty := v.grid(told)
 	if len(grid.Rows) > 0 && p.err == nil {
@@ -69,6 +65,28 @@ func (v PlanView) Write(s Stream) error {
 		p.prose("  ", "In all this skips %s readable and repeats %s.%s", upTo(n.Skips), upTo(n.Repeats), expired)
 	}
 	return p.err
+}
+
+// notes tells what is noted of each group, and what is noted of all of them once.
+func (v PlanView) notes(p *printer) {
+	of := map[string]int{} // groups
+	for _, g := range v.Plan.Groups {
+		for i, note := range g.Notes {
+			if slices.Index(g.Notes, note) == i {
+				of[note]++
+			}
+		}
+	}
+	for i, g := range v.Plan.Groups {
+		for _, note := range g.Notes {
+			switch {
+			case of[note] < len(v.Plan.Groups):
+				p.prose("  ", "note: %s%s", v.of(g.Group), cleanText(note))
+			case i == 0:
+				p.prose("  ", "note: %s", cleanText(note))
+			}
+		}
+	}
 }
 
 func stay(n int) string {

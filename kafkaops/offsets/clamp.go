@@ -228,7 +228,7 @@ func aboveAll(highest int32) string {
 	if highest == None {
 		return "none of the topic in the store"
 	}
-	return fmt.Sprintf("above the store's last (%d)", highest)
+	return fmt.Sprintf("above the store's last partition (%d)", highest)
 }
 
 // nameIt is how a first run is meant.

@@ -75,7 +75,7 @@ func TestClamp(t *testing.T) {
 		{name: "entry lost, commit taken", row: both, policy: offsets.ClampPolicy{MissingOther: true}, verdict: offsets.Write, offset: 500},
 		{name: "entry lost, earliest", row: both, policy: offsets.ClampPolicy{MissingFirst: true}, verdict: offsets.Write, offset: 0},
 		{name: "entry lost, commit out of range", row: offsets.Row{Range: known(600, 1000), Committed: offsets.At(500)}, policy: offsets.ClampPolicy{MissingOther: true}, verdict: offsets.Write, offset: 600},
-		{name: "partition added", row: at(3, stored(known(0, 10), offsets.Entry{})), unnamed: true, verdict: offsets.Write, offset: 0, say: "no entry, no commit, above the store's last (2): starts at earliest"},
+		{name: "partition added", row: at(3, stored(known(0, 10), offsets.Entry{})), unnamed: true, verdict: offsets.Write, offset: 0, say: "no entry, no commit, above the store's last partition (2): starts at earliest"},
 		{name: "partition added, but committed", row: at(3, both), unnamed: true, verdict: offsets.Refuse, offset: -1, choice: "--missing other|earliest"},
 		{name: "gone topic", row: stored(offsets.Range{State: offsets.TopicGone}, offsets.At(5)), verdict: offsets.Keep, offset: 5, say: "left as it is"},
 		{name: "gone partition", row: stored(offsets.Range{State: offsets.PartitionGone}, offsets.At(5)), verdict: offsets.Keep, offset: 5},

@@ -236,6 +236,17 @@ type GroupChange struct {
 	Change
 }
 
+// Noted is the plan with a note on each group of which a side is to be written.
+func (p Plan) Noted(side Side, note string) Plan {
+	p.Groups = slices.Clone(p.Groups)
+	for i, pg := range p.Groups {
+		if slices.ContainsFunc(pg.Changes, func(c Change) bool { return c.Side == side && c.Verdict != Keep }) {
+			p.Groups[i].Notes = append(slices.Clone(pg.Notes), note)
+		}
+	}
+	return p
+}
+
 // Settle turns each Ask into a Write, if consent was given for it, or into a refusal.
 func (p Plan) Settle(consent bool) Plan {
 	return p.eachOf(func(_ string, c Change) Change {

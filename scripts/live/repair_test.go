@@ -224,7 +224,7 @@ func TestClampAdded(t *testing.T) {
 		must(t, on.Produce(t.Context(), s.topic, 20, 2, 3))
 		must(t, on.DeleteRecords(t.Context(), s.topic, 3, 5))
 		s.describe().exits(0).prints("no entry in the store; no commit")
-		r := s.run(s.clamp("--stored")...).exits(0).prints("above the store's last (1): starts at earliest", "2 of 2 verified")
+		r := s.run(s.clamp("--stored")...).exits(0).prints("above the store's last partition (1): starts at earliest", "2 of 2 verified")
 		same(t, "stored", s.stored(), "0=30 1=90 2=0 3=5")
 		same(t, "committed", s.committed(), "0=30 1=90")
 		s.shell(r.undo()).exits(0)
