@@ -178,6 +178,16 @@ func TestResetToCommitAt(t *testing.T) {
 		w.run("reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(0.5), "--execute").exits(4).
 			says("there was no commit then: nothing had ever been committed", "nothing was written")
 	})
+	t.Run("some of what is refused a flag decides", func(t *testing.T) {
+		t.Parallel()
+		w, log := past(t)
+		w.topic("orders", [2]int64{300, 1000}, [2]int64{0, 1000}, [2]int64{0, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 500, 500, 500, 500)
+		log.Batch(after(1), entry(0, 100), entry(1, 100)).Batch(after(3), entry(0, 500), entry(1, 500), entry(2, 500), entry(3, 500))
+		line := []string{"reset", "-g", "billing", "-t", "orders", "--to-commit-at", at(2), "--execute"}
+		w.run(line...).exits(4).prints("note: committed of orders 2-3: there was no commit then: nothing had ever been committed").
+			says("hint: add --clamp: that decides 1 of 3 refusals; --partial leaves out what is refused\n")
+		w.run(append(line, "--clamp", "--partial")...).exits(3).prints("2 of 2 verified")
+	})
 	t.Run("compacted", func(t *testing.T) {
 		t.Parallel()
 		w, log := moved(t)

@@ -61,6 +61,7 @@ const writesTheRest = "--partial writes the rest"
 func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	var texts, choices []string
 	p := &problem{code: exitRefused}
+	helped, all := 0, 0 // refusals of partitions that a flag decides, and all
 	add := func(text, choice string, why cause, lacks *offsets.Right) {
 		texts, p.causes = append(texts, text), byRank(append(p.causes, why))
 		p.lacks = cmp.Or(p.lacks, lacks)
@@ -85,15 +86,17 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		g, _ := shot.Group(pg.Group)
 		groupAway := g.Trouble != nil && g.Trouble.Unreachable
 		away = away && (pg.Refusal == "" || groupAway)
-		all := refusedAlone(pg)
-		for _, c := range all {
+		alone := refusedAlone(pg)
+		all += len(alone)
+		for _, c := range alone {
+			helped += b2i(c.Choice != "")
 			away = away && (c.Away || groupAway)
 			if c.Moved && moved == "" {
 				moved = w.g.typed("describe", "-g", pg.Group) + " shows what stands now; plan anew from there"
 			}
 			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
-		for _, same := range alike(all) {
+		for _, same := range alike(alone) {
 			c := same[0]
 			at := c.Topic + " " + numbers(same)
 			if len(plan.Groups) > 1 {
@@ -104,8 +107,8 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			}
 			add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
 		}
-		aside = cmp.Or(aside, w.aside(shot, g, all))
-		elsewhere = cmp.Or(elsewhere, w.elsewhere(pg.Group, all))
+		aside = cmp.Or(aside, w.aside(shot, g, alone))
+		elsewhere = cmp.Or(elsewhere, w.elsewhere(pg.Group, alone))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -122,6 +125,12 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		p.hint = "make the plan anew: gtoffset clamp with " + allSpelled(choices)
 	case len(choices) > 0:
 		p.hint = "add " + allSpelled(choices)
+		if 0 < helped && helped < all {
+			p.hint += fmt.Sprintf(": that decides %s of %s", offsets.Thousands(int64(helped)), offsets.Plural(all, "refusal"))
+			if !w.road.partial {
+				p.hint += "; --partial leaves out what is refused"
+			}
+		}
 	case plan.Count().Write == 0:
 		p.hint = cmp.Or(aside, elsewhere, moved)
 	case elsewhere != "":

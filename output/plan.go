@@ -177,38 +177,50 @@ type said struct {
 // reasons writes out, once, what several rows of a group have as their reason, and returns it. What a change skips or repeats
 // belongs to its row.
 func (v PlanView) reasons(p *printer) map[said]bool {
-	type found struct {
-		rows   int
-		topics []string
-	}
-	all := map[said]*found{}
-	var order []said
+	var all places
 	for _, g := range v.Plan.Groups {
 		for _, c := range g.Changes {
 			if !listed(g, c) || c.Verdict != offsets.Refuse && c.Skips+c.Repeats+c.Expired > 0 ||
 				offsets.Brief(c.Reason) == c.Reason || width(c.Reason) <= 2*longReason { // a short one may well be about this row alone
 				continue
 			}
-			at := said{g.Group, c.Side, v.why(c)}
-			f := all[at]
-			if f == nil {
-				f = &found{}
-				all[at], order = f, append(order, at)
-			}
-			f.rows++
-			if n := len(f.topics); n == 0 || f.topics[n-1] != c.Topic {
-				f.topics = append(f.topics, c.Topic)
-			}
+			all.add(said{g.Group, c.Side, v.why(c)}, c.Key)
 		}
 	}
+	of := v.partitions()
 	told := map[said]bool{}
-	for _, at := range order {
-		if f := all[at]; f.rows > 1 {
-			told[at] = true
-			p.prose("  ", "note: %s%s of %s: %s", v.of(at.group), at.side, fewNames(f.topics), at.why)
+	for _, at := range all.order {
+		if all.count[at] < 2 {
+			continue
 		}
+		var where []string
+		for _, topic := range slices.Sorted(maps.Keys(all.parts[at])) {
+			partitions := all.parts[at][topic]
+			if len(partitions) < of[sideOf{at.group, at.side, topic}] { // of the others it is not true
+				topic += " " + ranges(partitions)
+			}
+			where = append(where, topic)
+		}
+		told[at] = true
+		p.prose("  ", "note: %s%s of %s: %s", v.of(at.group), at.side, fewNames(where), at.why)
 	}
 	return told
+}
+
+// sideOf is one side of a topic of a group.
+type sideOf struct {
+	group string
+	side  offsets.Side
+	topic string
+}
+
+// partitions counts how many each has in the plan.
+func (v PlanView) partitions() map[sideOf]int {
+	of := map[sideOf]int{}
+	for group, c := range v.Plan.Each() {
+		of[sideOf{group, c.Side, c.Topic}]++
+	}
+	return of
 }
 
 // grid has a row for each change that is written, asked about or refused. weighty counts the rows that skip or repeat records, or that
