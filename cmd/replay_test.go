@@ -700,6 +700,46 @@ type recordDoc struct {
 	Headers   [][]*string
 }
 
+// A batch of copies that did not arrive as a whole ends with 1 only if not one record of it was written.
+func TestReplayToTopicInPart(t *testing.T) {
+	t.Parallel()
+	const timedOut, outOfOrder, invalid, denied = 7, 45, 87, 29
+	for name, tt := range map[string]struct {
+		answer func(partition, try int32) int16 // an error code, instead of the broker's own
+		code   int
+		says   string
+	}{
+		"no acknowledgement": {func(_, try int32) int16 { return []int16{timedOut, outOfOrder}[min(try, 1)] }, 3, "whether they were written is unknown"},
+		"one partition":      {func(partition, _ int32) int16 { return []int16{0, invalid}[partition] }, 3, "was not accepted"},
+		"nothing":            {func(_, _ int32) int16 { return denied }, 1, "not allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{0, 0}, [2]int64{0, 0}).topic("again", [2]int64{0, 0}, [2]int64{0, 0})
+			for p := range int32(2) {
+				w.produce(&kgo.Record{Topic: "orders", Partition: p, Value: []byte("v"), Timestamp: w.now})
+			}
+			tries := map[int32]int32{}
+			var mu sync.Mutex
+			w.b.Rewrite(kmsg.Produce.Int16(), func(_ int32, r kmsg.Response) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				for i := range r.(*kmsg.ProduceResponse).Topics {
+					for j := range r.(*kmsg.ProduceResponse).Topics[i].Partitions {
+						p := &r.(*kmsg.ProduceResponse).Topics[i].Partitions[j]
+						if code := tt.answer(p.Partition, tries[p.Partition]); code != 0 {
+							p.ErrorCode = code
+						}
+						tries[p.Partition]++
+					}
+				}
+				return true
+			})
+			w.run(w.replay("-t", "orders", "--from", "earliest", "--to-topic", "again", "--execute")...).exits(tt.code).says(tt.says)
+		})
+	}
+}
+
 // A copy is the record: partition, key, value, headers, timestamp.
 func TestReplayToTopic(t *testing.T) {
 	t.Parallel()
