@@ -175,7 +175,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &credentials):
 		return problem{code: exitUnreachable, causes: []cause{causeAuthentication}, text: err.Error(), hint: storeLogin}
 	case errors.Is(err, offsetfile.ErrReadOnly):
-		return problem{code: exitUsage, text: err.Error() + "; nothing was written"}
+		return problem{code: exitUsage, text: err.Error() + nothingWritten}
 	case errors.Is(err, offsetfile.ErrNoRoot):
 		return problem{code: exitFailed, causes: []cause{causeMissing}, text: err.Error(), hint: "make the folder first (mkdir), if this is the right place"}
 	case errors.As(err, &name):
@@ -185,9 +185,9 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &shared):
 		return problem{code: exitRefused, text: err.Error() + nothingWritten, hint: "name one of the two alone, with -g and -t"}
 	case errors.As(err, &locked):
-		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + "; nothing was written", hint: "run it again when that process has ended"}
+		return problem{code: exitRefused, causes: []cause{causeLocked}, text: err.Error() + nothingWritten, hint: "run it again when that process has ended"}
 	case errors.As(err, &noLock):
-		return problem{code: exitFailed, text: err.Error() + "; nothing was written", hint: outOfTheWay(noLock.Path) + ": a lock file is made anew"}
+		return problem{code: exitFailed, text: err.Error() + nothingWritten, hint: outOfTheWay(noLock.Path) + ": a lock file is made anew"}
 	case errors.As(err, &other):
 		return problem{code: exitRefused, causes: []cause{causeCluster}, text: err.Error(), hint: "check the addresses; --expect-cluster names the one that is meant"}
 	case ofStdout(err) != nil:

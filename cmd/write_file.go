@@ -37,10 +37,7 @@ func (g *global) write(path string, view func(output.Stream) error) error {
 // exact is stdout for what holds names and values as they are: on a terminal, where nothing reads them, what would move its cursor
 // is shown as an escape.
 func (g *global) exact() io.Writer {
-	if g.env.StdoutWidth > 0 {
-		return output.Shown(g.env.Stdout)
-	}
-	return g.env.Stdout
+	return g.out().Exact()
 }
 
 // replaceFile writes a file beside the old one and puts it in its place. A new one may be read by all, an old one keeps its mode.

@@ -42,9 +42,9 @@ func (d Describe) Write(s Stream, f Format) error {
 	case YAML:
 		return asYAML(s.W, d.json)
 	case CSV:
-		return d.csv(s.exact())
+		return d.csv(s.Exact())
 	case Prom:
-		return d.prom(s.exact())
+		return d.prom(s.Exact())
 	}
 	return FormatError{f, d.Formats()}
 }

@@ -33,7 +33,7 @@ func (l GroupList) Write(s Stream, f Format) error {
 	case YAML:
 		return asYAML(s.W, l.json)
 	case CSV:
-		return l.csv(s.exact())
+		return l.csv(s.Exact())
 	}
 	return FormatError{f, l.Formats()}
 }

@@ -41,7 +41,7 @@ func (v History) Write(s Stream, f Format) error {
 	case JSON:
 		return v.json(s.W)
 	case CSV:
-		return v.csv(s.exact())
+		return v.csv(s.Exact())
 	}
 	return FormatError{f, v.Formats()}
 }

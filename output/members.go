@@ -119,7 +119,7 @@ func (t groupTable) write(s Stream, f Format) error {
 	case JSON, YAML:
 		return list.Write(s, f)
 	case CSV:
-		return t.csv(s.exact())
+		return t.csv(s.Exact())
 	case Table, Wide, "":
 		return t.text(s, list)
 	}

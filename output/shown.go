@@ -50,8 +50,8 @@ func cutOff(b []byte) int {
 	return 0
 }
 
-// exact is where a document goes that holds names as they are.
-func (s Stream) exact() io.Writer {
+// Exact is where a document goes that holds names as they are.
+func (s Stream) Exact() io.Writer {
 	if s.Width > 0 {
 		return Shown(s.W)
 	}
