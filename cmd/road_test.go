@@ -283,7 +283,7 @@ func TestInterrupts(t *testing.T) {
 			cancel()
 			return nil, errors.New("not answered any more"), true
 		})
-		w.run("clamp", "-g", "billing", "--committed", "--execute").exits(3).prints("1 unknown", "may still come").never("nothing was written")
+		w.run("clamp", "-g", "billing", "--committed", "--execute").exits(3).prints("1 unknown").never("nothing was written")
 
 		w, cancel = twice(t)
 		w.step = func(step string) error {
@@ -593,7 +593,9 @@ func TestFreshLook(t *testing.T) {
 		})
 		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
 			if stable.Load() {
-				r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions[0].ErrorCode = kerr.UnstableOffsetCommit.Code
+				for i := range r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions { // in any order
+					r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions[i].ErrorCode = kerr.UnstableOffsetCommit.Code
+				}
 			}
 			return true
 		})
