@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -155,8 +156,9 @@ func TestCasesWrt(t *testing.T) {
 		hungUp := func(w *world, late func()) {
 			w.b.Fake.ControlKey(kmsg.OffsetCommit.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
 				if late != nil {
+					var once sync.Once
 					w.b.Fake.ControlKey(kmsg.OffsetFetch.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
-						go late()
+						go once.Do(late)
 						return nil, nil, false
 					})
 				}
@@ -174,8 +176,13 @@ func TestCasesWrt(t *testing.T) {
 		t.Run("and it is stored after the first look", func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", three...).commit("billing", "orders", 1, 2, 600)
-			hungUp(w, func() { w.commit("billing", "orders", 500, 500, 600) })
+			stored := make(chan struct{})
+			hungUp(w, func() {
+				defer close(stored)
+				w.commit("billing", "orders", 500, 500, 600)
+			})
 			same(t, "settled", w.run("clamp", "-g", "billing", "--execute", "-o", "json").exits(0).plan().Counts, settled)
+			<-stored
 		})
 		t.Run("and nobody knows", func(t *testing.T) {
 			t.Parallel()
