@@ -438,14 +438,18 @@ func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.
 // lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
 // disk: what was committed meanwhile would be written over, and be in no backup. What an open transaction is going to commit is refused.
 func (w *writing) lastRead(ctx context.Context) error {
-	sc := w.narrowed()
-	sc.groups = slices.DeleteFunc(sc.groups, func(name string) bool { return !w.commits(name) })
-	if len(sc.groups) == 0 {
+	var names []string
+	for _, pg := range w.plan.Groups {
+		if pg.WritesCommits() {
+			names = append(names, pg.Group)
+		}
+	}
+	if len(names) == 0 {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
-	now, _, err := w.g.session.cluster.SettledGroups(limited, sc.groups, partitionsOf(sc.selections))
+	now, _, err := w.g.session.cluster.SettledGroups(limited, names, partitionsOf(w.scope.selections))
 	if ctx.Err() != nil {
 		err = ctx.Err() // nothing was written yet
 	}
@@ -453,9 +457,11 @@ func (w *writing) lastRead(ctx context.Context) error {
 		return errors.Join(err, w.unsave())
 	}
 	w.fresh.Groups = slices.Clone(w.fresh.Groups)
-	for _, g := range now {
-		if i := slices.IndexFunc(w.fresh.Groups, func(was offsets.Group) bool { return was.ID == g.ID }); i >= 0 {
-			w.fresh.Groups[i] = w.fresh.Groups[i].Again(g.Group, g.Commits)
+	next := 0 // both are sorted
+	for i, was := range w.fresh.Groups {
+		if next < len(now) && now[next].ID == was.ID {
+			w.fresh.Groups[i] = was.Again(now[next].Group, now[next].Commits)
+			next++
 		}
 	}
 	checked := offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh)
@@ -470,18 +476,6 @@ func (w *writing) lastRead(ctx context.Context) error {
 		return err
 	}
 	return w.save()
-}
-
-// commits reports whether anything of a group is to be written to the cluster.
-func (w *writing) commits(group string) bool {
-	for _, pg := range w.plan.Groups {
-		if pg.Group == group && (pg.Whole || slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool {
-			return c.Side == offsets.Committed && c.Verdict == offsets.Write
-		})) {
-			return true
-		}
-	}
-	return false
 }
 
 // overtook notes where what is written differs from what was asked about: a beginning that moved on, and partitions that are new.
@@ -500,7 +494,7 @@ func (w *writing) overtook(checked offsets.Plan) {
 			w.g.note("group %q: earliest has moved on since the plan, and is written as it is now: %s%s", pg.Group, inWords(offsets.Selections(moved)), first)
 		}
 		if added := pg.Unknown(w.fresh); len(added) > 0 {
-			w.g.note("group %q: new since the plan, and not in it: %s; the same command plans anew", pg.Group, inWords(offsets.Selections(added)))
+			w.g.note("group %q: new since the plan, and not in it: %s; run the same command again to plan from there", pg.Group, inWords(offsets.Selections(added)))
 		}
 	}
 }

@@ -94,6 +94,8 @@ func runBackups(g *global, o *backupsOptions) error {
 			continue
 		case doc.Kind == exchange.Plan && !(o.pruning && name == doc.ID+planSuffix): // under a name of somebody's own it is theirs
 			continue
+		case o.pruning && doc.Kind == exchange.Backup && name != doc.ID+".json": // so is a backup that was given another
+			continue
 		case o.pruning && !doc.Taken.Before(before):
 			continue
 		}
@@ -134,7 +136,7 @@ const asBackupsUser = "run it as the user whose backups they are"
 
 // notListed is the problem of a folder that cannot be listed.
 func (g *global) notListed(dir string, err error) error {
-	p := &problem{code: exitFailed, err: err, hint: "name the folder that the writes were given with --backup-dir"}
+	p := &problem{code: exitFailed, err: err, hint: "give --backup-dir the folder that the writes were given"}
 	if own := g.env.stateDir(); own != "" {
 		p.hint = "without --backup-dir it is " + own
 	}

@@ -268,7 +268,7 @@ func TestCasesFrd(t *testing.T) {
 			return nil
 		}
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute").exits(3).
-			says("1 of 2 offsets not written as planned", "hint: run it as the user of the job, which writes what is left: gtoffset import "+w.state)
+			says("1 of 2 offsets not written as planned", "hint: run it as the user of the job to write what is left: gtoffset import "+w.state)
 	})
 	t.Run("a link to nowhere", func(t *testing.T) {
 		t.Parallel()

@@ -92,7 +92,7 @@ func TestCasesOfEveryWrite(t *testing.T) {
 				}
 				return true
 			})
-			w.run(append(line, "-o", "json")...).exits(3).says("2 of 3 verified", "read back 777", "orders 2", `"cause":"changed"`, "shows what stands now; the same command plans anew")
+			w.run(append(line, "-o", "json")...).exits(3).says("2 of 3 verified", "read back 777", "orders 2", `"cause":"changed"`, "shows what stands now; run the same command again to plan from there")
 		})
 		t.Run("GRP-12 "+c.name, func(t *testing.T) {
 			t.Parallel()

@@ -148,7 +148,7 @@ func TestCasesWrt(t *testing.T) {
 		committed.Store(false)
 		w.commit("billing", "orders", none, 2)
 		committed.Store(false)
-		r := w.run("clamp", "-g", "billing", "-t", "orders:1", "--execute").exits(3).prints("0 of 1 verified", "undo").says("read back 777", "hint: gtoffset describe -g billing shows what stands now; the same command plans anew")
+		r := w.run("clamp", "-g", "billing", "-t", "orders:1", "--execute").exits(3).prints("0 of 1 verified", "undo").says("read back 777", "hint: gtoffset describe -g billing shows what stands now; run the same command again to plan from there")
 		r.never("nothing was written")
 	})
 	t.Run("the connection breaks during the commit", func(t *testing.T) {

@@ -44,7 +44,7 @@ func TestCheckOfNothing(t *testing.T) {
 	for _, args := range [][]string{{}, {"--problems"}} {
 		w.run(append([]string{"describe", "-g", "billing", "--check"}, args...)...).exits(0).prints("no partitions: nothing committed, nothing assigned")
 		w.run(append([]string{"describe", "-g", "billing", "-s", w.store, "--check"}, args...)...).exits(10).
-			prints("no partitions: nothing committed, nothing assigned", "nothing of this group is there", "hint: if it is the right store: gtoffset describe -s "+w.store).
+			prints("no partitions: nothing committed, nothing assigned", "nothing of this group is there", "hint: is it the right store? gtoffset describe -s "+w.store).
 			says(`check: 1 group not ok, such as group "billing": no offset is in the store (looked at ` + filepath.Join(w.store, "billing") + ")")
 	}
 	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).

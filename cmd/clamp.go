@@ -23,10 +23,10 @@ func newClamp(g *global) *cobra.Command {
 	o := &clampOptions{sideFlags: sideFlags{both: ", or both: each is then corrected by its own value"}}
 	c := &cobra.Command{
 		Use: "clamp",
-		Long: `Use it when describe says low, high or no entry, before the job starts again. An offset below earliest goes to earliest, one
+		Long: `Use it when describe says low, high, recreated, gone or no entry, before the job starts again. An offset below earliest goes to earliest, one
 above the end to the end, a first run starts at earliest. One in range is never changed, however far behind. Where the number
-alone cannot tell (a recreated topic, a lost entry, another cluster) it asks, or refuses and names the flag that decides. Of
-listed groups, those of which the store has nothing are left out, unless --missing says what becomes of them.
+alone cannot tell (a recreated topic, a lost entry, another cluster) it asks, or refuses and names the flag that decides. With
+--all-groups or --group-regex the store is left alone for groups of which it has nothing, unless --missing is given.
 
 Dangers: what has expired stays lost, and --high end skips what can still be read. A job that is running
 would overwrite it: a group with members is refused.`,
@@ -47,10 +47,10 @@ would overwrite it: a group with members is refused.`,
 	o.sideFlags.flags(c)
 	f := c.Flags()
 	choose(f, &o.high, "high", "", "where an offset above the end goes, whatever the topic's identity", "end", "earliest")
-	choose(f, &o.recreated, "recreated", "", "where an offset of a topic that was recreated goes; keep: nowhere", "end", "earliest", "keep")
+	choose(f, &o.recreated, "recreated", "", "where an offset of a topic that was recreated goes; keep: left at the same number", "end", "earliest", "keep")
 	choose(f, &o.missing, "missing", "", "what an entry that only the other side has becomes", "other", "earliest")
 	f.BoolVar(&o.otherCluster, "other-cluster", false, "correct entries that were recorded for another cluster")
-	choose(f, &o.gone, "gone", "", "remove the store's entries of partitions that do not exist any more, which else stay", "remove")
+	choose(f, &o.gone, "gone", "", "remove the store's entries of partitions that do not exist any more, which are left otherwise", "remove")
 	f.BoolVar(&o.salvage, "salvage", false, "read the whole lines of a damaged entry; what is lost counts as no entry, and --missing decides")
 	o.road.flags(c)
 	o.createFlag(c)

@@ -39,7 +39,7 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 
 // rightStore is the hint where a store has nothing of a group.
 func (g *global) rightStore() string {
-	return "if it is the right store: " + g.typed("describe", "-s", g.store) + " lists the groups, with those that it has"
+	return "is it the right store? " + g.typed("describe", "-s", g.store) + " shows which groups it has"
 }
 
 // mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
@@ -150,7 +150,7 @@ func (g *global) tidying(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		return g.rightStore()
 	}
 	c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: []offsets.Side{offsets.Stored}, MissingFirst: true}, lacking)
-	return "to read from earliest what only the commits know (other in the place of earliest goes on at the commit): " +
+	return "only the commits have an offset of these; to begin them at earliest (other in its place begins at the commit, and skips what was not processed): " +
 		g.lineOf(grp, "clamp", c.selections, "--stored", "--missing", "earliest")
 }
 
@@ -257,7 +257,7 @@ func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.Cla
 	if p.High != "" {
 		c.why, c.flags = c.why+", and read again what may have been skipped", append(c.flags, "--high", "earliest")
 		if anew {
-			c.why = "the topic may have been made anew: " + c.why
+			c.why = "the log was cut back, or the topic was made anew (then its other numbers are wrong, too); " + c.why
 		}
 	}
 	if p.Recreated != "" {

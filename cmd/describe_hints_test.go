@@ -157,7 +157,7 @@ func TestHintsInTheirOrder(t *testing.T) {
 			func(w *world) {
 				w.save("billing", "orders", 70000, none, 150).commit("billing", "orders", 100, 350, 150)
 			},
-			"the topic may have been made anew: to bring it back into range, and read again what may have been skipped",
+			"the log was cut back, or the topic was made anew (then its other numbers are wrong, too); to bring it back into range, and read again what may have been skipped",
 			[]string{
 				"clamp -g billing -t orders:0 -s STORE --stored --high earliest",
 				"clamp -g billing -t orders:1 -s STORE --stored --missing earliest",
@@ -198,7 +198,7 @@ func TestHintsInTheirOrder(t *testing.T) {
 			func(w *world) {
 				w.save("billing", "orders", 200, 300, none).commit("billing", "orders", 200, 300, 110)
 			},
-			"to read from earliest what only the commits know (other in the place of earliest goes on at the commit)",
+			"only the commits have an offset of these; to begin them at earliest (other in its place begins at the commit, and skips what was not processed)",
 			[]string{"clamp -g billing -t orders:2 -s STORE --stored --missing earliest", "reset -g billing -t orders:2 -s STORE --to-safe --stored --committed"},
 		},
 		{
@@ -226,7 +226,7 @@ func TestHintsInTheirOrder(t *testing.T) {
 func TestHintOfAStoreWithoutTheGroup(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{100, 1000}).commit("billing", "orders", 500).commit("other", "orders", 500).save("other", "orders", 500)
-	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store", "hint: if it is the right store: gtoffset describe -s ").never("--missing")
+	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store", "hint: is it the right store? gtoffset describe -s ").never("--missing")
 }
 
 // A command that only reads has no use for a folder that is new.

@@ -189,7 +189,7 @@ func explain(ctx context.Context, err error) problem {
 	case errors.As(err, &noLock):
 		return problem{code: exitFailed, text: err.Error() + nothingWritten, hint: outOfTheWay(noLock.Path) + ": a lock file is made anew"}
 	case errors.As(err, &other):
-		return problem{code: exitRefused, causes: []cause{causeCluster}, text: err.Error(), hint: "check the addresses; --expect-cluster names the one that is meant"}
+		return problem{code: exitRefused, causes: []cause{causeCluster}, text: err.Error(), hint: "check the addresses; say which cluster is meant with --expect-cluster ID"}
 	case ofStdout(err) != nil:
 		return *ofStdout(err)
 	case ofRecords(err) != nil:

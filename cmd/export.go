@@ -113,7 +113,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	}
 	doc, earlier, left := exportOf(shot, sides[0], format)
 	if len(earlier) > 0 {
-		g.note("stored for an earlier topic of the name, as the document says too, so that import asks for --recreated keep: %s", list(earlier, 3))
+		g.note("stored before the topic was recreated, as the document says (to import it takes --recreated keep): %s", list(earlier, 3))
 	}
 	doc.Tool = "gtoffset " + version
 	for _, grp := range shot.Groups {
@@ -157,7 +157,7 @@ func (g *global) withPlace(rows []exchange.Row, shot offsets.Snapshot, sc *scope
 		}
 	}
 	if names := slices.Sorted(maps.Keys(without)); len(names) > 0 {
-		g.note("no file for topics of which there is no offset, of %s: %s", offsets.Plural(len(names), "group"), list(names, 3))
+		g.note("no file is written for topics without any offset, of %s: %s", offsets.Plural(len(names), "group"), list(names, 3))
 	}
 	return slices.DeleteFunc(rows, func(r exchange.Row) bool { return !kept[place{r.Group, r.Topic}] })
 }
@@ -191,7 +191,7 @@ func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) 
 			case state.Foreign:
 				left = append(left, fmt.Sprintf("group %q %s was stored for cluster %s", grp.ID, r.Key, e.Cluster))
 			case state.Identity == offsets.Recreated && !format.HoldsTopicIDs():
-				left = append(left, fmt.Sprintf("group %q %s was stored for an earlier topic of the name, which %s has no place to say", grp.ID, r.Key, format))
+				left = append(left, fmt.Sprintf("group %q %s was stored before the topic was recreated, which %s cannot say", grp.ID, r.Key, format))
 			case !e.Problem():
 				if state.Identity == offsets.Recreated {
 					earlier = append(earlier, fmt.Sprintf("group %q %s", grp.ID, r.Key))

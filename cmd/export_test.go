@@ -395,14 +395,14 @@ func TestExportOfAnEarlierTopic(t *testing.T) {
 	w.put("billing", "orders", "# gtoffset 1\n# cluster kfake\n0 500 topic-id=AAAAAAAAAAAAAAAAAAAAAA\n1 600 topic-id="+w.b.TopicID("orders")+"\n# entries 2\n")
 	for _, format := range []string{"json", "yaml", "gtoffset"} {
 		out := w.run("export", "-g", "billing", "-s", w.store, "--stored", "-o", format).exits(0)
-		out.says(`stored for an earlier topic of the name`, `group "billing" orders 0`).never("orders 1")
+		out.says(`stored before the topic was recreated`, `group "billing" orders 0`).never("orders 1")
 		to := t.TempDir()
 		w.stdin(out.out).run("import", "-", "-s", to, "--stored", "--execute").exits(4).never("since the document was made").
 			says("orders 0: ", "the topic was recreated since this offset was recorded", "--recreated keep")
 	}
 	for _, format := range []string{"csv", "kafka-csv", "spark"} {
 		out := w.run("export", "-g", "billing", "-s", w.store, "--stored", "-o", format).exits(3)
-		out.says(`group "billing" orders 0 was stored for an earlier topic of the name, which ` + format + " has no place to say").prints("600").never("500")
+		out.says(`group "billing" orders 0 was stored before the topic was recreated, which ` + format + " cannot say").prints("600").never("500")
 	}
 }
 
@@ -419,7 +419,7 @@ func TestExportFolderMakesNoPlace(t *testing.T) {
 	_, folder := exported("--all-groups", "-t", "orders")
 	same(t, "of a topic", strings.Join(filesBelow(t, folder), " "), "billing/orders/gtoffset")
 	r, folder := exported("--all-groups")
-	r.says("2 gtoffset files in "+folder, "no file for topics of which there is no offset, of 3 groups: a-tool; billing; shipping")
+	r.says("2 gtoffset files in "+folder, "no file is written for topics without any offset, of 3 groups: a-tool; billing; shipping")
 	same(t, "of all", strings.Join(filesBelow(t, folder), " "), "billing/orders/gtoffset emptied/orders/gtoffset")
 	w.run("describe", "--all-groups", "-s", folder, "--check").exits(10).says("check: 2 partitions not ok, such as group \"billing\" audit 0: no entry in the store") // and none of a-tool and shipping
 	r, _ = exported("-g", "shipping")

@@ -45,7 +45,8 @@ SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is reco
 (json, yaml, csv), gtoffset files, and those of other programs that --as lists. Where the content leaves a doubt, --as decides.
 
 A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry.
--g and -t take less than all of it. A plan is applied as it was planned, and whole, where nothing has moved; a partition that is at its new value already is done.
+-g and -t take only a part of a backup or a list. A plan is applied whole or not at all, where nothing has moved; a partition
+that is at its new value already is done.
 
 Dangers: offsets of another cluster are other records; --other-cluster does not translate them. A job that is running
 would overwrite it: a group with members is refused.`,
@@ -65,8 +66,8 @@ would overwrite it: a group with members is refused.`,
 	}
 	o.sideFlags.flags(c)
 	f := c.Flags()
-	f.StringArrayVarP(&o.groups, "group", "g", nil, "the `GROUP` to write, where the document names none; else those of its groups that are written; repeatable")
-	f.StringArrayVarP(&o.topics, "topic", "t", nil, "those `TOPIC`[:0,1,4-7] of the document that are written; of a gtoffset file that names none, its topic; repeatable")
+	f.StringArrayVarP(&o.groups, "group", "g", nil, "write only this `GROUP` of the document; needed where the document names no group; repeatable")
+	f.StringArrayVarP(&o.topics, "topic", "t", nil, "write only this `TOPIC`[:0,1,4-7] of the document; of a gtoffset file that names no topic, the one that it is of; repeatable")
 	choose(f, &o.as, "as", "", "the `FORMAT` of the document, where its content leaves a doubt: "+formatList(exchange.Formats()), formatNames(exchange.Formats())...)
 	choose(f, &o.take, "take", "", "which end of a range counts, of lines with from and until", string(exchange.From), string(exchange.Until))
 	f.BoolVar(&o.clamp, "clamp", false, "bring an offset that is out of range into it, instead of refusing it")
@@ -117,7 +118,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		g.note("%s: %s", o.source, w)
 	}
 	if doc.Origin.Cluster == "" && (doc.Kind != exchange.Export || doc.Format == exchange.JSON || doc.Format == exchange.YAML) {
-		g.note("%s does not say of which cluster it is: that it is of this one is not checked", o.source)
+		g.note("%s does not name its cluster: whether it is of this one was not checked", o.source)
 	}
 	if err := o.onlyMeaningful(doc); err != nil {
 		return err
@@ -255,10 +256,10 @@ func (o *importOptions) nothingOf(g *global, doc exchange.Document, group string
 	}
 	p := &problem{
 		code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("%s says nothing of group %q, which -g names: it is about %s; nothing was written", o.source, group, list(has, 3)),
-		hint: "-g takes a part of what it says",
+		hint: "name one of these with -g, or leave out -g to take all",
 	}
 	if len(doc.Groups) == 1 {
-		p.hint = "leave out -g if that is the right one; " + g.typed("reset", "-g", group, "--from-group", doc.Groups[0].Name, "--all-topics") + " gives its commits to " + quote(group)
+		p.hint = "leave out -g if that is the right one; " + g.typed("reset", "-g", group, "--from-group", doc.Groups[0].Name, "--all-topics") + " copies what that group has committed now"
 	}
 	return p
 }
@@ -289,7 +290,7 @@ func (g *global) partOf(doc exchange.Document, source string, takes func(group s
 	for _, topic := range slices.Sorted(maps.Keys(parts)) {
 		left = append(left, offsets.Plural(parts[topic], "partition")+" of "+quote(topic))
 	}
-	g.note("%s: left out, as -g and -t do not name it: %s", source, list(left, 3))
+	g.note("%s: left out, as it is not what was asked for: %s", source, list(left, 3))
 	return doc
 }
 
@@ -573,7 +574,7 @@ func (o *importOptions) readFolder(ctx context.Context) (exchange.Document, erro
 	case len(clusters) > 1:
 		return doc, &problem{code: exitRefused, text: fmt.Sprintf("read %s: its files are of %d clusters; nothing was written", o.source, len(clusters)), hint: "import them group by group: -g GROUP"}
 	case len(doc.Groups) == 0 && len(others) > 0:
-		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file of group %q in it, only of %s", o.source, o.groups[0], list(others, 3)), hint: "-g takes a part of what is there"}
+		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file of group %q in it, only of %s; nothing was written", o.source, o.groups[0], list(others, 3)), hint: "name one of these with -g, or leave out -g to take all"}
 	case len(doc.Groups) == 0:
 		return doc, &problem{code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("read %s: there is no gtoffset file in it (looked for GROUP/TOPIC/gtoffset)", o.source), hint: "name the folder that holds GROUP/TOPIC/gtoffset, or a file"}
 	}

@@ -141,7 +141,7 @@ func TestImportPart(t *testing.T) {
 		want string
 	}{
 		{"all", nil, nil, before},
-		{"a group", []string{"-g", "billing"}, []string{`left out, as -g and -t do not name it: group "shipping"; group "third"`}, "0=600 1=700 | 0=7 | 0=0 1=0 | 0=0"},
+		{"a group", []string{"-g", "billing"}, []string{`left out, as it is not what was asked for: group "shipping"; group "third"`}, "0=600 1=700 | 0=7 | 0=0 1=0 | 0=0"},
 		{"two groups", []string{"-g", "third", "-g", "shipping"}, []string{`group "billing"`}, "0=0 1=0 | 0=0 | 0=500 1=400 | 0=9"},
 		{"a topic", []string{"-t", "other"}, []string{"4 partitions of orders"}, "0=0 1=0 | 0=7 | 0=0 1=0 | 0=9"},
 		{"a partition", []string{"-t", "orders:1"}, []string{"2 partitions of orders; 2 partitions of other"}, "0=0 1=700 | 0=0 | 0=0 1=400 | 0=0"},

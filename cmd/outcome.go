@@ -400,10 +400,10 @@ func (w *writing) outcome(wrote bool) error {
 		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s %s: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), what, first)
 		p.hint = w.finishing()
 		if w.plan.Has(func(c *offsets.Change) bool { return c.Denied }) { // as this user it would end likewise
-			p.hint = asJobsUser + ", which writes what is left: " + p.hint
+			p.hint = asJobsUser + " to write what is left: " + p.hint
 		}
 		if moved == bad && w.road.long == nil { // the plan does not fit what another wrote
-			p.hint = w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; the same command plans anew"
+			p.hint = w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; run the same command again to plan from there"
 		}
 	}
 	return p

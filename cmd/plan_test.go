@@ -107,12 +107,12 @@ func TestPlanThatWasEdited(t *testing.T) {
 	plan = strings.Replace(plan, `"new":{"offset":20`, `"new":{"offset":77`, 1)
 	plan = strings.Replace(plan, `"new":{"offset":20,"epoch":null,"metadata":""`, `"new":{"offset":null,"epoch":null,"metadata":null`, 1)
 	plan = strings.Replace(plan, `"cluster":{"id":"kfake"`, `"cluster":{"id":null`, 1)
-	r := w.run("import", w.document(plan), "--execute").exits(0).says("does not say of which cluster it is").prints("as asked (changed since it was planned): skips up to 27 readable").never("repeats up to 30", "repeats up to 60")
+	r := w.run("import", w.document(plan), "--execute").exits(0).says("does not name its cluster").prints("as asked (changed since it was planned): skips up to 27 readable").never("repeats up to 30", "repeats up to 60")
 	same(t, "committed", w.committed("billing", "orders"), "0=77")
 	w.run(r.undo()...).exits(0)
 	same(t, "undone", w.committed("billing", "orders"), "0=50 1=50")
 	backup := w.document(strings.Replace(backup(row(0, "20", "50")), `{"id":null}`, `{"id":""}`, 1))
-	w.run("import", backup, "--execute").exits(0).says("does not say of which cluster it is")
+	w.run("import", backup, "--execute").exits(0).says("does not name its cluster")
 }
 
 // What moved since the plan is refused, partition by partition; the rest is as it was.

@@ -584,7 +584,7 @@ func TestDryRunOfAnActiveGroup(t *testing.T) {
 		r := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", command).says("is active: 1 member", "nothing was written")
 		same(t, "code", r.exits(4).code, 4)
 		same(t, "row", r.line("orders", 0), "orders 0 50 100 +50 end: skips up to 50 readable")
-		r.prints(`refused: group "billing" is active: 1 member`, "1 partition stays as it is unless --wait-empty 60s; NEW is what it would write now").never("In all this")
+		r.prints(`refused: group "billing" is active: 1 member`, "1 partition stays as it is unless --wait-empty 60s; NEW is what would be written if the group were empty, and nothing is").never("In all this")
 	}
 	w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").exits(4).never("skips up to")
 	p := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--dry-run", "-o", "json").exits(4).plan().change(t, "orders", 0, "committed")

@@ -378,7 +378,7 @@ func TestBackups(t *testing.T) {
 		w.run(clamp...).exits(2).says("there is no place for backups", "--backup-dir")
 		same(t, "requests", w.b.Count(), 0)
 		w.untouched()
-		w.run("backups", "--backup-dir", blocked+".none").exits(1).says("no such folder", "hint: name the folder that the writes were given with --backup-dir\n").never("it is \n")
+		w.run("backups", "--backup-dir", blocked+".none").exits(1).says("no such folder", "hint: give --backup-dir the folder that the writes were given\n").never("it is \n")
 		w.run(append(clamp[:len(clamp)-1:len(clamp)-1], "--dry-run")...).exits(0)
 		w.vars["HOME"] = w.state
 		w.run(clamp...).exits(0).prints(w.state + "/.local/state/gtoffset/")
@@ -498,10 +498,10 @@ func TestFreshLook(t *testing.T) {
 			moves func(w *world)
 			says  string
 		}{
-			"the smaller of two":     {"reset -t orders --to-safe --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, "stored, which decided, moved since the plan: was 600, is 550"},
-			"the store":              {"reset -t orders --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, "stored, which decided, moved since the plan: was 600, is 550"},
-			"the commits":            {"reset -t orders --to-committed", func(w *world) { w.commit("billing", "orders", 860, 800) }, "committed, which decided, moved since the plan: was 800, is 860"},
-			"there was nothing":      {"clamp -t other --stored", func(w *world) { w.commit("billing", "other", 5) }, "committed, which decided, moved since the plan: was none, is 5"},
+			"the smaller of two":     {"reset -t orders --to-safe --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, "the stored offset that decided has moved since the plan: was 600, is 550"},
+			"the store":              {"reset -t orders --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, "the stored offset that decided has moved since the plan: was 600, is 550"},
+			"the commits":            {"reset -t orders --to-committed", func(w *world) { w.commit("billing", "orders", 860, 800) }, "the committed offset that decided has moved since the plan: was 800, is 860"},
+			"there was nothing":      {"clamp -t other --stored", func(w *world) { w.commit("billing", "other", 5) }, "the committed offset that decided has moved since the plan: was none, is 5"},
 			"what does not decide":   {"reset -t orders --to-earliest --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
 			"no part of what stands": {"reset -t orders:1 --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
 		} {
@@ -528,7 +528,7 @@ func TestFreshLook(t *testing.T) {
 			must(t, w.b.AddPartitions("orders", 3))
 		})
 		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest").exits(0).prints("2 of 2 verified").
-			says("earliest has moved on since the plan, and is written as it is now: orders:0 (orders 0: 600, not 500)", "new since the plan, and not in it: orders:2; the same command plans anew")
+			says("earliest has moved on since the plan, and is written as it is now: orders:0 (orders 0: 600, not 500)", "new since the plan, and not in it: orders:2; run the same command again to plan from there")
 	})
 	t.Run("the cluster is another", func(t *testing.T) {
 		t.Parallel()

@@ -51,7 +51,7 @@ func (v PlanView) Write(s Stream) error {
 		if n := refusedWhole(g); n > 0 {
 			would := ""
 			if slices.ContainsFunc(g.Changes, func(c offsets.Change) bool { return v.would(g, c) }) {
-				would = "; NEW is what it would write now"
+				would = "; NEW is what would be written if the group were empty, and nothing is"
 			}
 			p.prose("  ", "refused: %s; %s%s", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice), would)
 		}

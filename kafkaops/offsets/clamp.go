@@ -79,7 +79,7 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	place, _ := g.Store.Topic(r.Topic)
 	switch {
 	case side == Stored && st.Identity == IdentityUnknown && !st.Foreign && p.onlyRecreated() && p.Named(r.Topic) && e.Offset != r.Range.Earliest:
-		return c.refuseUntil("in range, and no topic id tells whether the topic was recreated: --recreated earliest decides nothing of it", "reset --stored --to-earliest")
+		return c.refuseUntil("in range, and the store keeps no topic id: --recreated earliest cannot tell whether it is of an earlier topic", "reset --stored --to-earliest")
 	case st.Identity == Recreated:
 		return c.rewrite("kept by choice, and recorded for the topic as it is now")
 	case st.Foreign:
@@ -99,7 +99,7 @@ func (p ClampPolicy) onlyRecreated() bool {
 
 // unstored says why a group is left alone of which the store has nothing.
 func (g Group) unstored() string {
-	return "nothing of the group is in the store, so that its job does not keep its place there (looked at " + g.Unstored + ")"
+	return "nothing of the group is in the store: taken for one that does not use it; if it was lost, --missing other|earliest (looked at " + g.Unstored + ")"
 }
 
 // leaveGone is a partition that does not exist any more, and stays on its side as it is.
@@ -139,10 +139,11 @@ func (p ClampPolicy) undecided(g Group, changes []Change) (notes []string) {
 		kept = kept || unknown && c.Side == Stored && c.InRange()
 	}
 	if high {
-		notes = append(notes, "a high offset without a topic id beside it: the log was cut back, or the topic was made anew and none of it was read")
+		notes = append(notes, "a high offset without a topic id beside it: the log was cut back, or the topic was made anew; then its other numbers are wrong, too")
 	}
 	if kept && (p.Recreated == ToEarliest || p.Recreated == ToEnd) {
-		notes = append(notes, "what is in range has no topic id beside it in the store: if its topic was recreated, "+fmt.Sprintf("--recreated %s", p.Recreated)+" decides nothing of it, and reset --stored does")
+		mends := map[Target]string{ToEarliest: "--to-earliest", ToEnd: "--to-latest"}[p.Recreated]
+		notes = append(notes, fmt.Sprintf("the store keeps no topic id of what is in range: --recreated %s cannot tell whether it is of an earlier topic; if it is, reset --stored %s on the topic mends it", p.Recreated, mends))
 	}
 	return notes
 }

@@ -90,6 +90,9 @@ func (pg PlanGroup) wishes(side Side) bool {
 	})
 }
 
+// WritesCommits reports whether anything of the group is to be written to the cluster.
+func (pg PlanGroup) WritesCommits() bool { return pg.Whole && pg.Refusal == "" || pg.writes(Committed) }
+
 // writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {

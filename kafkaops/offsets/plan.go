@@ -307,7 +307,7 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
 		case c.Beside != nil && *c.Beside != ValueOf(row.Entry(c.Side.Other())).Offset:
-			return c.moved(fmt.Sprintf("%s, which decided, moved since the plan: was %s, is %s", c.Side.Other(), number(*c.Beside), number(ValueOf(row.Entry(c.Side.Other())).Offset)), "")
+			return c.moved(fmt.Sprintf("the %s offset that decided has moved since the plan: was %s, is %s", c.Side.Other(), number(*c.Beside), number(ValueOf(row.Entry(c.Side.Other())).Offset)), "")
 		case c.Condition == Gone && c.Side == Stored && c.Target == Fixed && c.New.Offset == None && !row.Range.Gone():
 			return c.moved("it was gone when planned and is not now", "")
 		case c.New.Offset == None:
