@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gtoffset/kafkaops/offsets"
+	"gtoffset/offsetfile"
 	"gtoffset/offsetfile/exchange"
 	"gtoffset/output"
 )
@@ -105,7 +106,7 @@ func (w *writing) backupAgain(p offsets.Plan) error {
 	if err := os.Rename(next, w.plan.Backup); err != nil {
 		return errors.Join(err, os.Remove(next))
 	}
-	return syncFolder(filepath.Dir(w.plan.Backup))
+	return synced(w.plan.Backup)
 }
 
 // writer writes a document of our own.
@@ -160,17 +161,12 @@ func writeNew(path string, write func(io.Writer) error) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return syncFolder(filepath.Dir(path))
+	return synced(path)
 }
 
-// syncFolder returns when what a folder lists is on the disk.
-func syncFolder(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+// synced makes the names in a file's folder durable, as far as the file system can.
+func synced(path string) error {
+	if err := offsetfile.SyncFolder(filepath.Dir(path)); !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	return nil

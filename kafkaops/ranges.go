@@ -2,7 +2,6 @@ package kafkaops
 
 import (
 	"context"
-	"encoding/base64"
 	"maps"
 	"slices"
 	"sync"
@@ -125,19 +124,10 @@ func (m *measuring) locate(ctx context.Context, topics []string) error {
 	for try := 0; len(todo) > 0; try++ {
 		var again []string
 		for part := range chunks(todo, maxRequest, func(name string) int { return len(name) + 24 }) {
-			answers, err := m.c.wire.Do(ctx, wire.Any, func(v wire.Versions) ([]kmsg.Request, error) {
-				q := kmsg.NewPtrMetadataRequest()
-				for _, name := range part {
-					t := kmsg.NewMetadataRequestTopic()
-					t.Topic = &name
-					q.Topics = append(q.Topics, t)
-				}
-				return []kmsg.Request{q}, v.Set(q, -1)
-			})
+			r, err := m.c.wire.Metadata(ctx, part)
 			if err != nil {
 				return err
 			}
-			r := answers[0].(*kmsg.MetadataResponse)
 			if is := deref(r.ClusterID); is != "" && is != m.c.ID() && m.c.ID() != "" {
 				return &OtherClusterError{Was: m.c.ID(), Is: is}
 			}
@@ -174,7 +164,7 @@ func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
 	name := *t.Topic
 	topic := offsets.Topic{}
 	if t.TopicID != [16]byte{} {
-		topic.ID = topicID(t.TopicID)
+		topic.ID = offsets.TopicID(t.TopicID)
 	}
 	switch code := t.ErrorCode; code {
 	case 0:
@@ -213,18 +203,6 @@ func (m *measuring) take(version int16, t kmsg.MetadataResponseTopic) {
 	}
 	topic.Ranges = ranges
 	m.topics[name], m.ranges[name], m.c.leaders[name] = topic, ranges, leaders
-}
-
-// topicID prints a topic id as Kafka does.
-func topicID(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
-
-// parseTopicID reads what topicID prints.
-func parseTopicID(s string) (id [16]byte, ok bool) {
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || len(b) != len(id) {
-		return id, false
-	}
-	return [16]byte(b), true
 }
 
 // measure fills in earliest and end of the given partitions, each at its leader. Those whose leader has moved, or does not

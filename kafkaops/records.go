@@ -25,7 +25,7 @@ func (c *Cluster) leaderOf(topic string, partition int32) (records.Leader, bool)
 		return records.Leader{}, false
 	}
 	l := all[partition]
-	id, _ := parseTopicID(l.topicID)
+	id, _ := offsets.ParseTopicID(l.topicID)
 	return records.Leader{Broker: l.id, Epoch: l.epoch, TopicID: id}, true
 }
 

@@ -33,7 +33,7 @@ func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offs
 			continue
 		}
 		ch.Result, ch.Error = offsets.NotTried, ""
-		_, ok := parseTopicID(ch.TopicID)
+		_, ok := offsets.ParseTopicID(ch.TopicID)
 		switch {
 		case ch.New.Offset == offsets.None:
 			remove = append(remove, i)
@@ -181,7 +181,7 @@ func (w *writing) commits(v wire.Versions, indexes []int, limit int16) ([]kmsg.R
 	at := map[string]int{}
 	for _, i := range indexes {
 		ch := &w.changes[i]
-		id, _ := parseTopicID(ch.TopicID)
+		id, _ := offsets.ParseTopicID(ch.TopicID)
 		key := ch.Topic + "\x00" + ch.TopicID
 		n, ok := at[key]
 		if !ok {
@@ -234,7 +234,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 		for _, t := range r.Topics {
 			name := t.Topic
 			if r.Version >= 10 {
-				name = topicID(t.TopicID)
+				name = offsets.TopicID(t.TopicID)
 			}
 			for _, p := range t.Partitions {
 				codes[partition{name, p.Partition}] = p.ErrorCode

@@ -30,9 +30,6 @@ const (
 
 const magic = "# " + headerMagic + " 1"
 
-// timeLayout is how the saved header is written; any RFC 3339 time is read.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
 // Entry is one partition's line.
 type Entry struct {
 	Partition int32
@@ -123,7 +120,7 @@ func (d *Document) SetCluster(id string) { d.setHeader(headerCluster, id) }
 func (d *Document) SetSaved(t time.Time) {
 	text := ""
 	if !t.IsZero() {
-		text = t.UTC().Format(timeLayout)
+		text = t.UTC().Format(offsets.TimeLayout)
 	}
 	d.setHeader(headerSaved, text)
 }

@@ -471,10 +471,11 @@ func (w *remoteWriter) write(ctx context.Context, e *edit, facts Facts) error {
 				return fmt.Errorf("create %s: %w", temp, err)
 			}
 			if err := s.service.Create(ctx, temp, data, e.path); err != nil {
+				tried := temp
 				if IsAway(err) { // it may be there, whole or not
 					temp = path.Join(path.Dir(e.path), tempPrefix+rand.Text())
 				}
-				return fmt.Errorf("create %s: %w", temp, err)
+				return fmt.Errorf("create %s: %w", tried, err)
 			}
 			made = true
 			if now, err := s.token(ctx, e); err != nil || now != e.token {

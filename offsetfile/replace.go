@@ -84,7 +84,7 @@ func (s *Files) replace(path string, data []byte, check func() error) (err error
 	}
 	renamed = true
 	if err = s.o.step(StepSyncFolder); err == nil {
-		err = syncFolder(dir)
+		err = SyncFolder(dir)
 	}
 	if err != nil {
 		return &notDurable{fmt.Errorf("sync folder %s: %w", dir, withoutPath(err))}
@@ -207,7 +207,7 @@ func makeFolder(path string) (err error) {
 	if err := d.Chmod(modeBits(like.Mode())); err != nil {
 		return fmt.Errorf("give %s the mode of %s: %w", path, parent, withoutPath(err))
 	}
-	if err := syncFolder(parent); err != nil {
+	if err := SyncFolder(parent); err != nil {
 		return fmt.Errorf("sync folder %s: %w", parent, withoutPath(err))
 	}
 	return nil

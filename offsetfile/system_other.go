@@ -17,8 +17,8 @@ const (
 func copyOwner(*os.File, fs.FileInfo) error    { return nil }
 func inheritOwner(*os.File, fs.FileInfo) error { return nil }
 
-// A folder cannot be synced here; the rename itself is all there is.
-func syncFolder(string) error { return nil }
+// SyncFolder does nothing: a folder cannot be synced here, and the rename itself is all there is.
+func SyncFolder(string) error { return nil }
 
 var errNotFolder = errors.New("not a folder") // not told apart here
 

@@ -54,8 +54,8 @@ func owners(f *os.File, of fs.FileInfo) (want, have [2]int, err error) {
 	return [2]int{int(w.Uid), int(w.Gid)}, [2]int{int(h.Uid), int(h.Gid)}, nil
 }
 
-// syncFolder makes the names in a folder durable.
-func syncFolder(path string) error {
+// SyncFolder makes the names in a folder durable: it returns when they are on the disk. A file system may not know how.
+func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

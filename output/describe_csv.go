@@ -117,7 +117,7 @@ func timeColumns(t *offsets.Timing, now time.Time) []string {
 	}
 	e := t.Expires()
 	if !t.Next.Time.IsZero() {
-		c[0] = t.Next.Time.UTC().Format(timeLayout)
+		c[0] = t.Next.Time.UTC().Format(offsets.TimeLayout)
 	}
 	if age, unknown := t.Behind(now); unknown == "" {
 		c[1] = strconv.FormatInt(age.Milliseconds(), 10)

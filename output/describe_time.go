@@ -44,11 +44,11 @@ func timeCells(t *offsets.Timing, now time.Time) [3]string {
 		return cells
 	}
 	if !t.Next.Time.IsZero() {
-		cells[0] = t.Next.Time.UTC().Format(timeLayout)
+		cells[0] = t.Next.Time.UTC().Format(offsets.TimeLayout)
 	}
 	e := t.Expires()
 	if !e.At.IsZero() {
-		cells[1] = e.At.UTC().Format(timeLayout)
+		cells[1] = e.At.UTC().Format(offsets.TimeLayout)
 	}
 	if note := timeNote(t, e, now); note != "" {
 		cells[2] = cleanText(note)

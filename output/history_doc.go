@@ -126,10 +126,10 @@ func (v History) csv(w io.Writer) error {
 				by = "-"
 			}
 			if !x.Ended.IsZero() {
-				ended = x.Ended.UTC().Format(timeLayout)
+				ended = x.Ended.UTC().Format(offsets.TimeLayout)
 			}
 			write([]string{
-				v.Group.ID, x.Time.UTC().Format(timeLayout), x.What.String(), topic, partition, orDash(x.From), orDash(x.To), change,
+				v.Group.ID, x.Time.UTC().Format(offsets.TimeLayout), x.What.String(), topic, partition, orDash(x.From), orDash(x.To), change,
 				orDash(spanMillis(x.Held)), by, x.Author(v.Retention), orDash(x.Producer), orDash(int64(x.Epoch)), x.Note,
 				strconv.Itoa(x.Count), strconv.FormatBool(x.Whole), orDash(spanMillis(x.Idle)), strconv.Itoa(x.Commits), ended,
 			})

@@ -16,9 +16,6 @@ import (
 // characters that a terminal would not show (C1 controls, bidirectional overrides, …) are \u escapes; and a string that is not
 // UTF-8, which JSON cannot hold, has U+FFFD in place of the bad bytes and its exact bytes beside it under NAME_base64.
 
-// timeLayout is RFC 3339 with milliseconds; times are written in UTC.
-const timeLayout = "2006-01-02T15:04:05.000Z07:00"
-
 // encoder appends JSON. encoding/json takes too long for 100,000 partitions; a test holds the two equal.
 type encoder struct {
 	w   io.Writer
@@ -155,7 +152,7 @@ func (e *encoder) time(name string, t time.Time) {
 	}
 	e.key(name)
 	e.b = append(e.b, '"')
-	e.b = t.UTC().AppendFormat(e.b, timeLayout)
+	e.b = t.UTC().AppendFormat(e.b, offsets.TimeLayout)
 	e.b = append(e.b, '"')
 }
 
@@ -275,7 +272,7 @@ func timeOrNull(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.UTC().Format(timeLayout)
+	s := t.UTC().Format(offsets.TimeLayout)
 	return &s
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // writeYAML writes a JSON document as YAML: the same names in the same order, numbers to the last digit, and in quotes every
@@ -82,7 +84,7 @@ func (y *yamlWriter) members(depth int, list bool, first string) error {
 // appendYAML writes a text, in double quotes unless it is plain. They mean what JSON's mean, but for a character above U+FFFF,
 // which is one escape and not two.
 func appendYAML(b []byte, s string) []byte {
-	if plainYAML(s) {
+	if offsets.PlainYAML(s) {
 		return append(b, s...)
 	}
 	return appendQuoted(b, s, func(b []byte, r rune) []byte {
@@ -91,22 +93,6 @@ func appendYAML(b []byte, s string) []byte {
 		}
 		return appendEscape(b, r)
 	})
-}
-
-// plainYAML tells whether a string means itself without quotes to every reader, YAML 1.1 and 1.2. Rather a quote too many.
-func plainYAML(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.' && c != '/') {
-			return false
-		}
-	}
-	switch strings.ToLower(s) {
-	case "", "y", "n", "yes", "no", "true", "false", "on", "off", "null", "_":
-		return false
-	}
-	return true
 }
 
 // asYAML writes as YAML what a view writes as JSON.

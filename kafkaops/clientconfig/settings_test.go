@@ -252,7 +252,8 @@ func TestWrongSettings(t *testing.T) {
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), x.says) || !strings.Contains(bad.Hint, x.hint) {
 				t.Fatalf("got %v (%+v), want %q and %q", err, bad, x.says, x.hint)
 			}
-			if strings.Contains(err.Error()+bad.Hint, "hu") && name != "lookup" {
+			said := strings.ReplaceAll(err.Error()+bad.Hint, os.TempDir(), "") // whose name may be anything
+			if strings.Contains(said, "hu") && name != "lookup" {
 				t.Errorf("a secret is shown: %v", err)
 			}
 		})

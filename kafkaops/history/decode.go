@@ -323,7 +323,7 @@ func (d *Decoder) keep(note []byte) string {
 func (t *topic) learn(id []byte) string {
 	t.id, t.text = [idSize]byte(id), ""
 	if t.id != [idSize]byte{} {
-		t.text = printID(id)
+		t.text = offsets.TopicID(t.id)
 	}
 	return t.text
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 )
 
@@ -123,6 +122,3 @@ func (f *fields) tags(known func(tag uint64, b []byte)) {
 		}
 	}
 }
-
-// printID prints a topic's id as Kafka does.
-func printID(id []byte) string { return base64.RawURLEncoding.EncodeToString(id) }

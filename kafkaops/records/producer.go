@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"maps"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"gtoffset/kafkaops/offsets"
 	"gtoffset/kafkaops/wire"
 )
 
@@ -360,7 +360,7 @@ func initProducer(ctx context.Context, client *wire.Client) (identity, error) {
 // locate finds the leaders.
 func (p *Producer) locate(ctx context.Context) error {
 	p.client.NewLook()
-	m, err := metadata(ctx, p.client, []string{p.topic})
+	m, err := p.client.Metadata(ctx, []string{p.topic})
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (p *Producer) locate(ctx context.Context) error {
 		return &codeError{t.ErrorCode}
 	}
 	if t.TopicID != [16]byte{} {
-		now := base64.RawURLEncoding.EncodeToString(t.TopicID[:])
+		now := offsets.TopicID(t.TopicID)
 		if p.o.TopicID == "" {
 			p.o.TopicID = now
 		}

@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -137,7 +136,7 @@ func (r *Reader) locate(ctx context.Context, parts []*part) {
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
 	r.client.NewLook() // a broker that was away may be back
-	answer, err := metadata(ctx, r.client, topics)
+	answer, err := r.client.Metadata(ctx, topics)
 	if ctx.Err() != nil {
 		return
 	}
@@ -163,22 +162,6 @@ func (r *Reader) locate(ctx context.Context, parts []*part) {
 			r.lose(p, err)
 		}
 	}
-}
-
-func metadata(ctx context.Context, client *wire.Client, topics []string) (*kmsg.MetadataResponse, error) {
-	answers, err := client.Do(ctx, wire.Any, func(v wire.Versions) ([]kmsg.Request, error) {
-		q := kmsg.NewPtrMetadataRequest()
-		for _, name := range topics {
-			t := kmsg.NewMetadataRequestTopic()
-			t.Topic = &name
-			q.Topics = append(q.Topics, t)
-		}
-		return []kmsg.Request{q}, v.Set(q, -1)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answers[0].(*kmsg.MetadataResponse), nil
 }
 
 // goneTries is how often Metadata must not know a topic, or a partition, before it is gone: brokers learn of it one by one.
@@ -245,7 +228,7 @@ func (r *Reader) identify(p *part, id [16]byte) bool {
 	if id == [16]byte{} {
 		return true // an old broker
 	}
-	now := base64.RawURLEncoding.EncodeToString(id[:])
+	now := offsets.TopicID(id)
 	if p.TopicID == "" {
 		p.TopicID = now
 	}

@@ -384,7 +384,7 @@ func timeOrNull(w treeWriter, name string, t time.Time) {
 	if t.IsZero() {
 		w.null(name)
 	} else {
-		w.text(name, t.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+		w.text(name, t.UTC().Format(offsets.TimeLayout))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // YAML is the same documents as JSON.
@@ -162,7 +164,7 @@ func (y *yamlWriter) number(name string, n int64) {
 func (y *yamlWriter) text(name, s string) {
 	y.name(name)
 	y.b.WriteByte(' ')
-	if plainYAML(s) {
+	if offsets.PlainYAML(s) {
 		y.b.WriteString(s)
 	} else {
 		y.b.Write(quoted(y.b.AvailableBuffer(), s, true))
@@ -173,20 +175,4 @@ func (y *yamlWriter) text(name, s string) {
 func (y *yamlWriter) end() error {
 	y.flush()
 	return y.err
-}
-
-// plainYAML tells whether a text means itself without quotes to every reader, YAML 1.1 and 1.2. Rather a quote too many.
-func plainYAML(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || (c < '0' || c > '9') && c != '-' && c != '.' && c != '/') {
-			return false
-		}
-	}
-	switch strings.ToLower(s) {
-	case "", "y", "n", "yes", "no", "true", "false", "on", "off", "null", "_":
-		return false
-	}
-	return true
 }

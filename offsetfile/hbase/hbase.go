@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"gtoffset/kafkaops/offsets"
@@ -72,24 +71,6 @@ func (t *table) Can() offsetfile.Abilities {
 func (t *table) Close() error {
 	t.gateway.client.Close()
 	return nil
-}
-
-// each calls f for 0 to n-1, as many at a time as there are connections, until the context ends. It returns its error then.
-func each(ctx context.Context, n int, f func(i int)) error {
-	var wg sync.WaitGroup
-	room := make(chan struct{}, rest.MostConnections)
-	for i := range n {
-		room <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		wg.Go(func() {
-			defer func() { <-room }()
-			f(i)
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
 }
 
 // scan reads rows. An error of the gateway does not say what is missing; then the table's schema tells.
@@ -177,9 +158,10 @@ func (t *table) Read(ctx context.Context, group string, topics []string) (offset
 	}
 	read := make([][]row, len(topics))
 	errs := make([]error, len(topics))
-	err := each(ctx, len(topics), func(i int) {
+	err := offsetfile.Each(ctx, len(topics), rest.MostConnections, func(ctx context.Context, i int) error {
 		key := t.row.key(group, topics[i])
 		read[i], errs[i] = t.scan(ctx, key, key+"\x00")
+		return nil
 	})
 	if err := cmp.Or(append(errs, err)...); err != nil {
 		return found, err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"gtoffset/offsetfile"
+	"gtoffset/offsetfile/rest"
 )
 
 // Write makes one request for each edit, many at a time.
@@ -25,7 +26,10 @@ func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit
 	for i := range edits {
 		edits[i].Err = errNotTried
 	}
-	err := each(ctx, len(edits), func(i int) { edits[i].Err = t.write(ctx, group, &edits[i]) })
+	err := offsetfile.Each(ctx, len(edits), rest.MostConnections, func(ctx context.Context, i int) error {
+		edits[i].Err = t.write(ctx, group, &edits[i])
+		return nil
+	})
 	for i := range edits {
 		if errors.Is(edits[i].Err, errNotTried) {
 			edits[i].Err = err

@@ -154,7 +154,7 @@ func (t *table) lookAbove(ctx context.Context, s *session, group string, edits [
 	paths = slices.Compact(paths)
 	acls := make([][]zk.ACL, len(paths))
 	errs := make([]error, len(paths))
-	err := each(ctx, len(paths), func(ctx context.Context, i int) error {
+	err := offsetfile.Each(ctx, len(paths), inFlight, func(ctx context.Context, i int) error {
 		acls[i], errs[i] = do(ctx, s, "getACL", paths[i], func(c *zk.Conn) ([]zk.ACL, error) {
 			acl, _, err := c.GetACL(paths[i])
 			return acl, err

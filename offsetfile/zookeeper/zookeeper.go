@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -97,28 +96,6 @@ func (t *table) Close() error {
 
 // inFlight is how many requests travel at once. They share a connection, on which answers come in order.
 const inFlight = 64
-
-// each calls f for 0 to n-1, many at a time, and returns the first error, with which the others are given up.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	room := make(chan struct{}, inFlight)
-	for i := range n {
-		room <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		wg.Go(func() {
-			defer func() { <-room }()
-			if err := f(ctx, i); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}
 
 // sync makes the server that we talk to catch up with the others. Without it, what was just written over another connection, by
 // others or by ourselves before it broke, could be missing.
@@ -227,7 +204,7 @@ func (t *table) Groups(ctx context.Context) (groups, notes []string, err error) 
 		return nil, nil, err
 	}
 	found := make([]offsets.Presence, len(names))
-	err = each(ctx, len(names), func(ctx context.Context, i int) (err error) {
+	err = offsetfile.Each(ctx, len(names), inFlight, func(ctx context.Context, i int) (err error) {
 		found[i], err = t.hasOffsets(ctx, s, names[i])
 		return err
 	})
@@ -304,7 +281,7 @@ func (t *table) Read(ctx context.Context, group string, topics []string) (offset
 			return err
 		},
 	}
-	if err := each(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) }); err != nil {
+	if err := offsetfile.Each(ctx, len(steps), inFlight, func(ctx context.Context, i int) error { return steps[i](ctx) }); err != nil {
 		return found, err
 	}
 	if n := len(found.Users); n > 0 { // as long as one is at work its node is there; Kafka does not know them
@@ -351,7 +328,7 @@ func (t *table) readTopics(ctx context.Context, s *session, group string, topics
 	}
 	found.Topics = make([]offsetfile.FoundTopic, len(topics))
 	partitions := make([][]string, len(topics))
-	err := each(ctx, len(topics), func(ctx context.Context, i int) (err error) {
+	err := offsetfile.Each(ctx, len(topics), inFlight, func(ctx context.Context, i int) (err error) {
 		path := t.tree.topic(group, topics[i])
 		f := offsetfile.FoundTopic{Topic: topics[i], Path: "node " + path, Cells: map[int32]offsetfile.Cell{}}
 		partitions[i], f.Presence, err = children(ctx, s, path)
@@ -378,7 +355,7 @@ func (t *table) readTopics(ctx context.Context, s *session, group string, topics
 			places = append(places, place{topic: &found.Topics[i], partition: partition})
 		}
 	}
-	err = each(ctx, len(places), func(ctx context.Context, i int) (err error) {
+	err = offsetfile.Each(ctx, len(places), inFlight, func(ctx context.Context, i int) (err error) {
 		p := &places[i]
 		p.cell, p.gone, err = t.readNode(ctx, s, t.tree.partition(group, p.topic.Topic, p.partition))
 		return err

@@ -316,7 +316,8 @@ func (r result) hint() string {
 	return ""
 }
 
-// settled checks that every partition is told of, once, as it stands, and returns how many are written.
+// settled checks that every partition is told of, once, as it stands, and returns how many are written. Of what was sent and not answered
+// nobody can say more than that it may still come.
 func (s scene) settled(r result, partitions int, groups ...string) (written int) {
 	s.t.Helper()
 	doc := r.plan()
@@ -336,10 +337,16 @@ func (s scene) settled(r result, partitions int, groups ...string) (written int)
 				want = number(c.New.Offset)
 				written++
 			case "failed", "not-tried":
+			case "unknown":
+				r.says("may still come")
 			default:
-				s.t.Errorf("partition %d of %s: %s, want it settled\n%v", c.Partition, g.Group, *c.Result, r)
+				s.t.Errorf("partition %d of %s: %s, which is no result\n%v", c.Partition, g.Group, *c.Result, r)
 			}
-			if got := fmt.Sprint(commits[c.Topic][c.Partition].Offset); got != want {
+			got := fmt.Sprint(commits[c.Topic][c.Partition].Offset)
+			if *c.Result == "unknown" && got == number(c.New.Offset) {
+				continue // it has come
+			}
+			if got != want {
 				s.t.Errorf("partition %d of %s is told to be %s: got %s, want %s\n%v", c.Partition, g.Group, *c.Result, got, want, r)
 			}
 		}
