@@ -427,12 +427,17 @@ func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.
 		return w.plan, err
 	}
 	w.fresh = fresh
-	checked := offsets.Recheck(offsets.Gate(w.plan, fresh, w.road.create), fresh).KeepsOne(fresh).Lacking(fresh)
+	checked := w.recheck()
 	if err := w.refused(fresh, checked); err != nil {
 		w.plan = checked
 		return checked, err
 	}
 	return checked, nil
+}
+
+// recheck is the plan as it holds against what is there now.
+func (w *writing) recheck() offsets.Plan {
+	return offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh).KeepsOne(w.fresh).Lacking(w.fresh)
 }
 
 // lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
@@ -464,7 +469,7 @@ func (w *writing) lastRead(ctx context.Context) error {
 			next++
 		}
 	}
-	checked := offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh)
+	checked := w.recheck()
 	if checked.Count() == w.plan.Count() {
 		return nil
 	}

@@ -34,7 +34,7 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 		}
 	}
 	return p.eachOf(func(group string, c Change) Change {
-		if pg, ok := closed[group]; ok && (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
+		if pg, ok := closed[group]; ok && c.toDo() && c.Result != Already {
 			c.Would = c.Reason
 			if c.Verdict == Ask {
 				c.Would += "; needs " + c.Choice
@@ -96,7 +96,7 @@ func (pg PlanGroup) WritesCommits() bool { return pg.Whole && pg.Refusal == "" |
 // writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {
-		if c.Side == side && (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
+		if c.Side == side && c.toDo() && c.Result != Already {
 			return true
 		}
 	}

@@ -180,7 +180,7 @@ func (p Plan) ToDo() int {
 	todo := 0
 	for _, g := range p.Groups {
 		for _, c := range g.Changes {
-			if (c.Verdict == Write || c.Verdict == Ask) && c.Result != Already {
+			if c.toDo() && c.Result != Already {
 				todo++
 			}
 		}
@@ -487,7 +487,7 @@ func Resume(p Plan, s Snapshot) Plan {
 		if why := refused[group]; why != "" && c.Verdict != Keep {
 			return c.refuse(why, "")
 		}
-		if foreign && (c.Verdict == Write || c.Verdict == Ask) {
+		if foreign && c.toDo() {
 			return c.refuse(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), "")
 		}
 		if c.Verdict == Ask {
@@ -565,7 +565,7 @@ func (c Change) Below(least int64) bool {
 // AtLeast refuses what a store has no number for, as its smallest next offset is least.
 func (p Plan) AtLeast(least int64) Plan {
 	return p.eachOf(func(_ string, c Change) Change {
-		if (c.Verdict == Write || c.Verdict == Ask) && c.Below(least) {
+		if c.toDo() && c.Below(least) {
 			return c.refuse(fmt.Sprintf("%d cannot be stored: the store counts the last record that was processed, and there is none before it", c.New.Offset), "")
 		}
 		return c
