@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"gtoffset/kafkaops/kafkatest"
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 )
 
 // hint is the command that the last line of stderr says to type, without the name of the program.
@@ -340,7 +341,7 @@ func TestHintFinishesTheRest(t *testing.T) {
 }
 
 // cutting is a world behind a proxy, with three commits and three entries to be shifted.
-func cutting(t *testing.T) (*world, *kafkatest.Proxy) {
+func cutting(t *testing.T) (*world, *tcpproxy.Proxy) {
 	t.Helper()
 	w := startWith(t, kafkatest.Options{Brokers: 1, Proxy: true}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
 	return w.commit("billing", "orders", 600, 600, 600).save("billing", "orders", 700, 700, 700), w.b.Proxies[0]
@@ -377,14 +378,11 @@ func TestConnectionCut(t *testing.T) {
 	t.Run("after N bytes", func(t *testing.T) {
 		t.Parallel()
 		codes := map[int]int{}
-		for n := int64(40); n < 100_000; n += 17 {
+		for n := 40; n < 100_000; n += 17 {
 			w, p := cutting(t)
-			p.Reset()
-			p.Once.Store(true)
-			p.CutAfter.Store(n)
+			p.CutDown(n)
 			r := w.run(shift(w)...)
-			whole := p.CutAfter.Load() != 0 // nothing was cut
-			p.CutAfter.Store(0)
+			whole := p.Uncut()
 			w.settled(r)
 			codes[r.code]++
 			if whole {

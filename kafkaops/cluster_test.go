@@ -15,9 +15,12 @@ import (
 	"gtoffset/kafkaops/wire"
 )
 
-// connect makes a cluster that asks the in-process broker.
+// connect makes a cluster that asks the in-process broker, each time for a minute at most unless a timeout is given.
 func connect(t *testing.T, b *kafkatest.Broker, timeout time.Duration) *kafkaops.Cluster {
 	t.Helper()
+	if timeout == 0 {
+		timeout = time.Minute
+	}
 	c := kafkaops.New(kafkaops.Config{Bootstrap: b.Addrs(), Wire: wire.Config{Timeout: timeout}})
 	t.Cleanup(c.Close)
 	return c

@@ -371,8 +371,7 @@ func TestAdvertisedNameDoesNotResolve(t *testing.T) {
 	}
 }
 
-// Seven rounds: the dial, hello, coordinator, commits, metadata, offsets; what is measured here lacks the dial, which no proxy
-// delays. The time is logged, not judged.
+// Seven rounds: the dial, hello, coordinator, commits, metadata, offsets. The time is logged, not judged.
 func TestRounds(t *testing.T) {
 	b := kafkatest.Start(t, kafkatest.Options{Proxy: true})
 	must(t, b.CreateTopic("orders", 1000))
@@ -380,7 +379,7 @@ func TestRounds(t *testing.T) {
 		must(t, b.Commit("g", "orders", p, 5, -1, ""))
 	}
 	for _, p := range b.Proxies {
-		p.Delay.Store(int64(10 * time.Millisecond))
+		p.Delay(10 * time.Millisecond)
 	}
 	b.Reset()
 	c := connect(t, b, 0)

@@ -22,6 +22,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 )
 
 // Options says what cluster to start. The zero value is three brokers of the newest version.
@@ -31,15 +33,15 @@ type Options struct {
 	Topics         map[string]int32   // name to number of partitions
 	NoOffsetsTopic bool               // a fresh cluster: nobody has committed yet
 	Plain          bool               // leave kfake's answers as they are
-	Proxy          bool               // let each broker advertise a Proxy before it
+	Proxy          bool               // let each broker advertise a proxy before it
 	TLS            *tls.Config
 	Extra          []kfake.Opt
 }
 
 // Broker is a running cluster.
 type Broker struct {
-	Fake    *kfake.Cluster // for everything that has no method here
-	Proxies []*Proxy       // by broker id, with Options.Proxy
+	Fake    *kfake.Cluster    // for everything that has no method here
+	Proxies []*tcpproxy.Proxy // by broker id, with Options.Proxy
 
 	tls   bool
 	admin *kgo.Client
@@ -87,12 +89,14 @@ func New(o Options) (*Broker, error) {
 			}
 			b.doors = append(b.doors, l)
 			if o.Proxy {
-				p, err := NewProxy("127.0.0.1:0", l.addr)
+				p, err := tcpproxy.New(l.addr, nil)
 				if err != nil {
 					return nil, err
 				}
 				b.Proxies = append(b.Proxies, p)
-				l.advertised = p.ln.Addr()
+				if l.advertised, err = net.ResolveTCPAddr("tcp", p.Addr()); err != nil {
+					return nil, err
+				}
 			}
 			return l, nil
 		}),

@@ -482,8 +482,7 @@ func TestReadSurvives(t *testing.T) {
 		}},
 		{"connections that are cut within answers", func(_ *testing.T, b *kafkatest.Broker) {
 			for _, p := range b.Proxies {
-				p.CutAfter.Store(6000)
-				p.Once.Store(true)
+				p.CutDown(6000)
 			}
 		}, nil},
 		{"connections that are cut again and again", nil, func(_ *testing.T, b *kafkatest.Broker) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -39,16 +40,15 @@ func groups(v wire.Versions) ([]kmsg.Request, error) {
 	return []kmsg.Request{q}, v.Set(q, -1)
 }
 
-// silent accepts and never answers.
+// silent is the address of one who never answers: the kernel accepts, and nobody reads.
 func silent(t *testing.T) string {
 	t.Helper()
-	p, err := kafkatest.NewProxy("127.0.0.1:0", "127.0.0.1:1")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Swallow.Store(true)
-	t.Cleanup(p.Close)
-	return p.Addr()
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
 }
 
 // nobody is an address where nothing listens. A port that was free a moment ago may be another test's.

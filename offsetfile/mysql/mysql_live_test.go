@@ -473,7 +473,7 @@ func TestTransport(t *testing.T) {
 // A server that says nothing does not hold up who gives up, wherever a save is, and what was sent is not said to have failed.
 func cancelledMidway(t *testing.T, m *live.MariaDB) {
 	do(t, m, "CREATE TABLE offsets (%s); INSERT INTO offsets VALUES ('orders', 'billing', 0, 5)", ownColumns)
-	p := storetest.NewProxy(t, m.Addr())
+	p := storetest.Proxy(t, m.Addr())
 	ctx, cancel := context.WithCancel(t.Context())
 	freeze := func(step string) error {
 		if step == "commit" {

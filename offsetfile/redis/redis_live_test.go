@@ -325,7 +325,7 @@ func TestTransport(t *testing.T) {
 func TestCancelledMidway(t *testing.T) {
 	r := start(t)
 	do(t, r, "HSET", "offset:orders:billing", "0", "5", "1", "5", "2", "5")
-	p := storetest.NewProxy(t, r.Addr())
+	p := storetest.Proxy(t, r.Addr())
 	s := opened(t, "redis://%s", p.Addr())
 	h, err := s.Look("billing", "orders")
 	must(t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/offsetfile"
 )
@@ -124,9 +125,9 @@ func many(topic string, at int64) []put {
 
 func (c *contract) thousand(t *testing.T) {
 	addr := c.Addr
-	var p *Proxy
+	var p *tcpproxy.Proxy
 	if addr != "" {
-		p = NewProxy(t, addr)
+		p = Proxy(t, addr)
 		addr = p.Addr()
 	}
 	s, group := c.open(t, Given{Addr: addr}), c.group()
@@ -171,13 +172,24 @@ func unmade(t testing.TB, changes []offsets.Change) {
 	}
 }
 
+// Proxy stands between a store and its service until the test ends.
+func Proxy(t testing.TB, target string) *tcpproxy.Proxy {
+	t.Helper()
+	p, err := tcpproxy.New(target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
 // behindProxy opens the store through a proxy, which can do what a network does.
-func (c *contract) behindProxy(t *testing.T) (*Proxy, offsetfile.Store, string) {
+func (c *contract) behindProxy(t *testing.T) (*tcpproxy.Proxy, offsetfile.Store, string) {
 	t.Helper()
 	if c.Addr == "" {
 		t.Skip("there is no service")
 	}
-	p := NewProxy(t, c.Addr)
+	p := Proxy(t, c.Addr)
 	return p, c.open(t, Given{Addr: p.Addr()}), c.group()
 }
 
@@ -216,7 +228,7 @@ func (c *contract) slow(t *testing.T) {
 	isAway(t, "load", err)
 	changes, _ := w.Save(within(t, time.Second), h.Store, changesOf(three(2)), offsetfile.Facts{Now: now})
 	unmade(t, changes)
-	p.change(p.hangUp) // what was frozen with them never arrives
+	p.Cut() // what was frozen with them never arrives
 	p.Thaw()
 	c.asTold(t, s, group, changes, 1, 2)
 	// Late, but in time.
@@ -245,7 +257,7 @@ func (c *contract) cut(t *testing.T) {
 		seen := load(t, s, group, "t", "u").Store
 		set(at)
 		changes, _ := w.Save(within(t, patience), seen, changesOf(three(n)), offsetfile.Facts{Now: now})
-		p.change(func() { p.cut = [2]int{-1, -1} })
+		p.Uncut()
 		c.asTold(t, s, group, changes, old, n)
 		written(t, changes)
 		if t.Failed() {

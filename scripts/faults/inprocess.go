@@ -28,11 +28,11 @@ func newFake(ctx context.Context, f *live.Faults) (_ cluster, err error) {
 		}
 	}()
 	for i, p := range b.Proxies {
-		addr, err := f.Before(ctx, int32(i)+1, p.Target())
+		spoilt, err := f.Before(ctx, int32(i)+1, p.Target())
 		if err != nil {
 			return nil, err
 		}
-		p.SetTarget(addr)
+		p.SetTarget(spoilt.Addr())
 	}
 	err = b.Spread(topic)
 	for p := range int32(brokers) {

@@ -13,13 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 )
 
 // A Cluster is a running Apache Kafka of one or more brokers, each also a controller. Its methods may be used by several
@@ -34,8 +35,7 @@ type Cluster struct {
 	end       context.CancelFunc
 	faults    *Faults // nil unless Proxied
 	stop      sync.Once
-	delay     atomic.Int64 // nanoseconds
-	flags     []string     // of the brokers' java
+	flags     []string // of the brokers' java
 }
 
 // A Broker as the outside sees it. PID is 0 while it is down.
@@ -47,8 +47,8 @@ type Broker struct {
 
 type node struct {
 	id     int32
-	addr   string // of the plain listener
-	remote string // of the delayed listener, "" without one
+	addr   string          // of the plain listener
+	proxy  *tcpproxy.Proxy // before the remote listener, nil without one
 	config string
 	data   string // folder
 	log    string
@@ -109,7 +109,11 @@ func formatted(args ...string) Option {
 func (c *Cluster) Addr(listener string) string { return c.nodes[0].listeners[listener] }
 
 // SetDelay changes the delay of Delayed for connections that are opened from now on.
-func (c *Cluster) SetDelay(each time.Duration) { c.delay.Store(int64(each)) }
+func (c *Cluster) SetDelay(each time.Duration) {
+	for _, n := range c.nodes {
+		n.proxy.Delay(each)
+	}
+}
 
 // Kafka starts a cluster and returns when every broker knows all of them. It ends with Stop, or with ctx.
 func Kafka(ctx context.Context, version string, brokers int, opts ...Option) (*Cluster, error) {
@@ -151,7 +155,6 @@ func launch(ctx context.Context, version, libs string, brokers int, o options) (
 	}
 	ctx, end := context.WithCancel(ctx)
 	c := &Cluster{Version: version, ID: o.id, libs: libs, dir: dir, end: end, flags: o.jvm}
-	c.SetDelay(o.delay)
 	c.faults = o.faults
 	defer func() {
 		if err != nil {
@@ -219,11 +222,12 @@ func (c *Cluster) configure(ctx context.Context, brokers int, o options) error {
 		advertised := "PLAINTEXT://" + n.addr
 		if o.delay > 0 || c.faults != nil {
 			target := fmt.Sprintf("127.0.0.1:%d", far)
-			if n.remote, err = delayed(ctx, target, &c.delay, n.id, c.faults); err != nil {
+			if n.proxy, err = c.faults.Before(ctx, n.id, target); err != nil {
 				return err
 			}
+			n.proxy.Delay(o.delay)
 			listeners += ",REMOTE://" + target
-			advertised += ",REMOTE://" + n.remote
+			advertised += ",REMOTE://" + n.proxy.Addr()
 		}
 		security, more := "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,REMOTE:PLAINTEXT", o.properties
 		n.listeners = map[string]string{}
@@ -414,7 +418,9 @@ func (c *Cluster) at(ctx context.Context, n *node, what string, ask func() *kmsg
 func (c *Cluster) Bootstrap() string { return c.join(func(n *node) string { return n.addr }) }
 
 // RemoteBootstrap is the addresses at the far end of the delayed wire.
-func (c *Cluster) RemoteBootstrap() string { return c.join(func(n *node) string { return n.remote }) }
+func (c *Cluster) RemoteBootstrap() string {
+	return c.join(func(n *node) string { return n.proxy.Addr() })
+}
 
 func (c *Cluster) join(field func(*node) string) string {
 	var all []string

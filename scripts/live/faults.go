@@ -6,14 +6,14 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 )
 
 // Faults are what befalls the requests and answers that pass through the second listener of every broker: of one client, by its
@@ -70,9 +70,24 @@ const (
 	Corrupt               // a bit of the last fetched record is wrong
 )
 
-// Before puts a proxy before a broker that is not of a Cluster. It ends with ctx.
-func (f *Faults) Before(ctx context.Context, broker int32, target string) (addr string, err error) {
-	return delayed(ctx, target, new(atomic.Int64), broker, f)
+// Before puts a proxy before a broker, which ends with ctx. It goes by whole requests and answers, and spoils them as the faults
+// say; without faults it passes all.
+func (f *Faults) Before(ctx context.Context, broker int32, target string) (*tcpproxy.Proxy, error) {
+	var wire tcpproxy.Wire
+	if f != nil {
+		wire = func(client, server net.Conn) (_ net.Conn, up, down func() ([]byte, error), err error) {
+			if client, err = f.greet(broker, client); err != nil {
+				return nil, nil, nil, err
+			}
+			l := &link{broker: broker, faults: f, client: client, server: server, waiting: map[int32]Harm{}}
+			return client, l.request, l.answer, nil
+		}
+	}
+	p, err := tcpproxy.New(target, wire)
+	if err == nil {
+		context.AfterFunc(ctx, p.Close)
+	}
+	return p, err
 }
 
 // Everybody is the client whose faults are those of all clients.
@@ -182,9 +197,6 @@ func (f *Faults) garble(broker int32, written, n int) int {
 	return -1
 }
 
-// errCut says that the connection is cut behind what was given with it.
-var errCut = errors.New("cut")
-
 // A link is one connection that faults can befall.
 type link struct {
 	broker         int32
@@ -257,11 +269,11 @@ func (l *link) answer() ([]byte, error) {
 	half := 4 + (len(frame)-4)/2
 	switch harm {
 	case Unheard:
-		return nil, errCut
+		return nil, tcpproxy.ErrCut
 	case Silence:
 		return nil, l.stay()
 	case Cut:
-		return frame[:half], errCut
+		return frame[:half], tcpproxy.ErrCut
 	case HalfClose:
 		return frame[:half], io.EOF
 	case Stall:

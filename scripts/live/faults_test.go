@@ -49,11 +49,11 @@ func TestHarms(t *testing.T) {
 			target := broker(t, func(number int32) []byte { seen <- number; return answer(number) })
 			faults := &Faults{}
 			faults.Set(Everybody, &Fault{API: kmsg.OffsetCommit, Skip: 1, Times: 1, Harm: c.harm})
-			addr, err := faults.Before(t.Context(), 1, target)
+			p, err := faults.Before(t.Context(), 1, target)
 			if err != nil {
 				t.Fatal(err)
 			}
-			client, err := net.Dial("tcp", addr)
+			client, err := net.Dial("tcp", p.Addr())
 			if err != nil {
 				t.Fatal(err)
 			}
