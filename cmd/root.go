@@ -236,9 +236,7 @@ func (g *global) talk() output.Stream {
 }
 
 func (g *global) stream(w io.Writer, width int) output.Stream {
-	s := output.Decide(width > 0, width, output.ColorMode(g.color), g.env.Getenv)
-	s.W = w
-	return s
+	return output.Open(w, width, output.ColorMode(g.color), g.env.Getenv)
 }
 
 // typed is a command line of ours with the cluster that was given, for hints.

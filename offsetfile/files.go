@@ -170,7 +170,7 @@ func (s *Files) Groups(ctx context.Context) (groups, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("list store %q: %w", s.name, err)
 	}
-	found := map[string]string{}
+	var found foundGroups
 	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -183,31 +183,15 @@ func (s *Files) Groups(ctx context.Context) (groups, notes []string, err error) 
 				continue
 			}
 		}
-		name, ok := decode(folder)
-		switch {
-		case ok:
-		case hashed(folder):
-			name = ""
-			for _, topic := range topics {
-				if doc := peek(filepath.Join(path, topic, fileName)); doc != nil && encode(doc.Group()) == folder {
-					name = doc.Group()
-					break
-				}
+		found.add(path, nameOf(folder, func() (name string) {
+			for i := 0; encode(name) != folder && i < len(topics); i++ {
+				name = peek(filepath.Join(path, topics[i], fileName), (*Document).Group)
 			}
-			if name == "" {
-				notes = append(notes, fmt.Sprintf("ignored %s: no file in it tells the group's whole name", path))
-				continue
-			}
-		default:
-			name = folder
-		}
-		if other, again := found[name]; again {
-			notes = append(notes, (&ClashError{name, []string{other, path}, "two folders are for one group"}).Error())
-			continue
-		}
-		found[name] = path
+			return name
+		}))
 	}
-	return slices.Sorted(maps.Keys(found)), append(notes, noteIgnored(s.root, ignored)...), nil
+	groups, notes = found.sorted()
+	return groups, append(notes, noteIgnored(s.root, ignored)...), nil
 }
 
 // list returns the names of folders, and of links that may lead to one, and the stray files.
@@ -244,17 +228,43 @@ func occupied(topicFolder string) bool {
 	return !errors.Is(err, errNotFolder)
 }
 
-// peek reads a file for its headers only, nil if that is not possible.
-func peek(path string) *Document {
+// foundGroups is the groups below a root, each with its folder, and what was noted on the way.
+type foundGroups struct {
+	folders map[string]string
+	notes   []string
+}
+
+// add takes a folder whose name is for that group; "" is one whose name nothing tells.
+func (f *foundGroups) add(folder, group string) {
+	switch other, again := f.folders[group]; {
+	case group == "":
+		f.notes = append(f.notes, fmt.Sprintf("ignored %s: no file in it tells the group's whole name", folder))
+	case again:
+		f.notes = append(f.notes, (&ClashError{group, []string{other, folder}, "two folders are for one group"}).Error())
+	default:
+		if f.folders == nil {
+			f.folders = map[string]string{}
+		}
+		f.folders[group] = folder
+	}
+}
+
+func (f *foundGroups) sorted() (groups, notes []string) {
+	return slices.Sorted(maps.Keys(f.folders)), f.notes
+}
+
+// nameless notes a topic's folder whose name nothing tells.
+func nameless(topicFolder string) string {
+	return fmt.Sprintf("ignored %s: its file does not tell the topic's whole name", topicFolder)
+}
+
+// peek reads what the headers of a file say of a name, "" if that is not possible.
+func peek(path string, of func(*Document) string) string {
 	data, _, presence, _ := readFile(path)
 	if presence != offsets.Present {
-		return nil
+		return ""
 	}
-	doc, _, err := Salvage(data)
-	if err != nil {
-		return nil
-	}
-	return doc
+	return said(data, of)
 }
 
 func noteIgnored(path string, names []string) []string {

@@ -59,19 +59,11 @@ func (s *Files) Load(ctx context.Context, group string, topics []string, salvage
 				}
 				continue
 			}
-			topic, ok := decode(f)
-			if !ok && hashed(f) {
-				if doc := peek(filepath.Join(folder, f, fileName)); doc != nil {
-					topic = doc.Topic()
-				}
-				if encode(topic) != f {
-					h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("ignored %s: its file does not tell the topic's whole name", filepath.Join(folder, f)))
-					continue
-				}
-			} else if !ok {
-				topic = f
+			if topic := nameOf(f, func() string { return peek(filepath.Join(folder, f, fileName), (*Document).Topic) }); topic != "" {
+				topics = append(topics, topic)
+			} else {
+				h.Store.Notes = append(h.Store.Notes, nameless(filepath.Join(folder, f)))
 			}
-			topics = append(topics, topic)
 		}
 	}
 	topics = slices.Compact(slices.Sorted(slices.Values(topics)))

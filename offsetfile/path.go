@@ -92,6 +92,30 @@ func unescape(text string) (string, bool) {
 	return string(b), true
 }
 
+// nameOf returns the name that a folder stands for: the one that it encodes, or of which another program made it. Of a long one only a
+// file below it tells, which header looks up. It is "" if that does not tell it either.
+func nameOf(folder string, header func() string) string {
+	if name, ok := decode(folder); ok {
+		return name
+	}
+	if !hashed(folder) {
+		return folder
+	}
+	if name := header(); encode(name) == folder {
+		return name
+	}
+	return ""
+}
+
+// said is what the headers of a file say of a name, however damaged the rest is.
+func said(data []byte, of func(*Document) string) string {
+	doc, _, err := Salvage(data)
+	if err != nil {
+		return ""
+	}
+	return of(doc)
+}
+
 // hashed reports whether a folder's name is one that encode makes of a long name.
 func hashed(folder string) bool {
 	i := strings.LastIndex(folder, hashMark)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -143,24 +142,13 @@ func (s *remote) folder(ctx context.Context, parent, name string) (dir string, i
 	return plainDir, found, plainErr
 }
 
-// named returns the name that a folder stands for, which a long one only tells in a file's header. ok is false if that cannot be read.
-func (s *remote) named(ctx context.Context, folder, file string, of func(*Document) string) (name string, ok bool) {
-	name, ok = decode(folder)
-	switch {
-	case ok:
-		return name, true
-	case !hashed(folder):
-		return folder, true
-	}
+// peek reads what the headers of a file say of a name, "" if that is not possible.
+func (s *remote) peek(ctx context.Context, file string, of func(*Document) string) string {
 	data, err := s.readFile(ctx, file)
 	if err != nil {
-		return "", false
+		return ""
 	}
-	doc, _, err := Salvage(data)
-	if err != nil {
-		return "", false
-	}
-	return of(doc), encode(of(doc)) == folder
+	return said(data, of)
 }
 
 func (s *remote) readFile(ctx context.Context, file string) (data []byte, err error) {
@@ -176,7 +164,7 @@ func (s *remote) Groups(ctx context.Context) (groups, notes []string, err error)
 	if err != nil {
 		return nil, nil, cmp.Or(s.checkRoot(ctx), err)
 	}
-	found := map[string]string{}
+	var found foundGroups
 	var ignored []string
 	for _, f := range all {
 		dir := path.Join(s.root, f.Name)
@@ -189,42 +177,36 @@ func (s *remote) Groups(ctx context.Context) (groups, notes []string, err error)
 		topics, err := s.list(ctx, dir)
 		switch {
 		case errors.Is(err, fs.ErrPermission):
-			if name, ok := decode(f.Name); ok {
-				found[name] = dir // something may be in it
-			}
+			found.add(dir, nameOf(f.Name, func() string { return "" })) // something may be in it
 			continue
 		case err != nil:
 			return nil, nil, fmt.Errorf("list %s: %w", dir, err)
 		case isGroup(topics):
 			return nil, nil, s.rootIsGroup(f.Name)
 		}
-		name, ok := "", false
-		for _, t := range topics {
-			if !t.Folder {
-				continue
-			}
-			if ok, err = s.occupied(ctx, path.Join(dir, t.Name)); err != nil {
+		group, files := "", 0
+		for i := 0; group == "" && i < len(topics); i++ {
+			at := path.Join(dir, topics[i].Name)
+			if there, err := s.occupied(ctx, topics[i].Folder, at); err != nil {
 				return nil, nil, err
+			} else if there {
+				files++
+				group = nameOf(f.Name, func() string { return s.peek(ctx, path.Join(at, fileName), (*Document).Group) })
 			}
-			if !ok {
-				continue
-			}
-			if name, ok = s.named(ctx, f.Name, path.Join(dir, t.Name, fileName), (*Document).Group); ok {
-				break
-			}
-			notes = append(notes, fmt.Sprintf("ignored %s: its file does not tell the group's whole name", path.Join(dir, t.Name)))
 		}
-		if other, again := found[name]; ok && again {
-			notes = append(notes, (&ClashError{name, []string{other, dir}, "two folders are for one group"}).Error())
-		} else if ok {
-			found[name] = dir
+		if files > 0 {
+			found.add(dir, group)
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), append(notes, noteIgnored(s.root, ignored)...), nil
+	groups, notes = found.sorted()
+	return groups, append(notes, noteIgnored(s.root, ignored)...), nil
 }
 
-// occupied reports whether a topic's folder has, or may have, an offset file.
-func (s *remote) occupied(ctx context.Context, dir string) (bool, error) {
+// occupied reports whether a folder is one, and has, or may have, an offset file.
+func (s *remote) occupied(ctx context.Context, folder bool, dir string) (bool, error) {
+	if !folder {
+		return false, nil
+	}
 	err := Retry(ctx, s.name, s.o, "look at "+dir, func(ctx context.Context) error {
 		_, err := s.service.Stat(ctx, path.Join(dir, fileName))
 		return err
@@ -274,20 +256,16 @@ func (s *remote) Load(ctx context.Context, group string, topics []string, salvag
 func (s *remote) topicsIn(ctx context.Context, h *Holding, dir string, in []RemoteFile) ([]string, error) {
 	topics := []string{}
 	for _, f := range in {
-		if !f.Folder {
-			continue
-		}
-		there, err := s.occupied(ctx, path.Join(dir, f.Name))
-		if err != nil {
+		at := path.Join(dir, f.Name)
+		if there, err := s.occupied(ctx, f.Folder, at); err != nil {
 			return nil, err
-		}
-		if !there {
+		} else if !there {
 			continue
 		}
-		if name, ok := s.named(ctx, f.Name, path.Join(dir, f.Name, fileName), (*Document).Topic); ok {
-			topics = append(topics, name)
+		if topic := nameOf(f.Name, func() string { return s.peek(ctx, path.Join(at, fileName), (*Document).Topic) }); topic != "" {
+			topics = append(topics, topic)
 		} else {
-			h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("ignored %s: its file does not tell the topic's whole name", path.Join(dir, f.Name)))
+			h.Store.Notes = append(h.Store.Notes, nameless(at))
 		}
 	}
 	return topics, nil

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"golang.org/x/term"
 )
 
 // Format is a value of -o that a view can be written in.
@@ -62,29 +60,11 @@ const (
 	ColorNever  ColorMode = "never"
 )
 
-// Open decides what w can show: whether it is a terminal and how wide, and what --color and the environment ask for. Each
-// stream is opened by itself, as stdout and stderr often lead to different places.
-func Open(w io.Writer, mode ColorMode, getenv func(string) string) Stream {
-	terminal, width := false, 0
-	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
-		terminal = true
-		width, _, _ = term.GetSize(int(f.Fd())) // a terminal that does not know its size is taken as 80 wide
-	}
-	s := Decide(terminal, width, mode, getenv)
-	s.W = w
-	return s
-}
-
-// Decide is the rule behind Open, for a stream that is a terminal of the given width or is none.
-func Decide(terminal bool, width int, mode ColorMode, getenv func(string) string) Stream {
-	s := Stream{ASCII: !utf8Locale(getenv)}
-	dumb := getenv("TERM") == "dumb"
-	if terminal {
-		s.Width, s.Gauge = width, !dumb
-		if width <= 0 {
-			s.Width = 80
-		}
-	}
+// Open decides what w can show, a terminal of that many columns, or none if they are 0: by --color and the environment. Each stream
+// is opened by itself, as stdout and stderr often lead to different places.
+func Open(w io.Writer, width int, mode ColorMode, getenv func(string) string) Stream {
+	terminal, dumb := width > 0, getenv("TERM") == "dumb"
+	s := Stream{W: w, Width: width, Gauge: terminal && !dumb, ASCII: !utf8Locale(getenv)}
 	switch mode {
 	case ColorAlways:
 		s.Color = true

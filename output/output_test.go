@@ -348,7 +348,7 @@ func TestYAMLMeansTheSame(t *testing.T) {
 	})
 }
 
-func TestDecide(t *testing.T) {
+func TestOpen(t *testing.T) {
 	env := func(pairs ...string) func(string) string {
 		return func(name string) string {
 			for i := 0; i < len(pairs); i += 2 {
@@ -360,29 +360,23 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name     string
-		terminal bool
-		mode     ColorMode
-		env      func(string) string
-		want     Stream
+		name  string
+		width int
+		mode  ColorMode
+		env   func(string) string
+		want  Stream
 	}{
-		{"pipe", false, ColorAuto, env(), Stream{}},
-		{"terminal", true, ColorAuto, env("LANG", "de_DE.UTF-8"), Stream{Width: 120, Color: true, Gauge: true}},
-		{"NO_COLOR", true, ColorAuto, env("NO_COLOR", "1"), Stream{Width: 120, Gauge: true}},
-		{"always beats NO_COLOR", false, ColorAlways, env("NO_COLOR", "1"), Stream{Color: true}},
-		{"never", true, ColorNever, env(), Stream{Width: 120, Gauge: true}},
-		{"dumb", true, ColorAuto, env("TERM", "dumb"), Stream{Width: 120}},
-		{"C locale", true, ColorAuto, env("LC_ALL", "C", "LANG", "en_US.UTF-8"), Stream{Width: 120, Color: true, Gauge: true, ASCII: true}},
+		{"pipe", 0, ColorAuto, env(), Stream{}},
+		{"terminal", 120, ColorAuto, env("LANG", "de_DE.UTF-8"), Stream{Width: 120, Color: true, Gauge: true}},
+		{"NO_COLOR", 120, ColorAuto, env("NO_COLOR", "1"), Stream{Width: 120, Gauge: true}},
+		{"always beats NO_COLOR", 0, ColorAlways, env("NO_COLOR", "1"), Stream{Color: true}},
+		{"never", 120, ColorNever, env(), Stream{Width: 120, Gauge: true}},
+		{"dumb", 120, ColorAuto, env("TERM", "dumb"), Stream{Width: 120}},
+		{"C locale", 120, ColorAuto, env("LC_ALL", "C", "LANG", "en_US.UTF-8"), Stream{Width: 120, Color: true, Gauge: true, ASCII: true}},
 	} {
-		if got := Decide(c.terminal, 120, c.mode, c.env); got != c.want {
+		if got := Open(nil, c.width, c.mode, c.env); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
-	}
-	if got := Decide(true, 0, ColorAuto, env()).Width; got != 80 {
-		t.Errorf("a terminal that does not know its size: %d", got)
-	}
-	if got := Open(&bytes.Buffer{}, ColorAuto, env()); got.Width != 0 || got.Color || got.W == nil {
-		t.Errorf("a buffer: %+v", got)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gtoffset/cmd"
 	"gtoffset/output"
 	"gtoffset/scripts/pages"
 	"gtoffset/scripts/scenes"
@@ -47,7 +48,7 @@ func run() int {
 	if *write {
 		err = writePages(ctx, flag.Arg(0))
 	} else {
-		err = show(ctx, os.Stdout, output.Open(os.Stdout, output.ColorAuto, os.Getenv).Color, flag.Arg(0))
+		err = show(ctx, os.Stdout, output.Open(os.Stdout, cmd.System(nil).StdoutWidth, output.ColorAuto, os.Getenv).Color, flag.Arg(0))
 	}
 	switch {
 	case err == nil:
