@@ -105,43 +105,17 @@ type writing struct {
 	away   bool                         // the store did not answer when it was read back
 }
 
+// A planner is the thinking of a command: what it makes of a snapshot.
+type planner func(context.Context, offsets.Snapshot) (offsets.Plan, error)
+
 // apply takes a write from the first look to the line that undoes it. build is the thinking; nothing else in the program writes.
-func (g *global) apply(ctx context.Context, sc *scope, r road, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (err error) {
-	for _, sel := range sc.selections {
-		if offsets.Internal(sel.Topic) {
-			return &problem{code: exitRefused, text: fmt.Sprintf("%s is a topic of Kafka's own; nothing was written", sel.Topic), hint: "name the topics that the job reads"}
-		}
-	}
+func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (err error) {
 	w := &writing{g: g, road: r, scope: sc, locks: map[string]offsetfile.Writer{}}
 	g.unwritten = true
-	shot, err := w.firstLook(ctx)
+	shot, err := w.propose(ctx, build)
 	if err != nil {
 		return err
 	}
-	w.ownSaves(shot)
-	over := g.busy("planning", sc)
-	w.plan, err = w.build(ctx, shot, build)
-	over()
-	if err := cmp.Or(err, ctx.Err()); err != nil {
-		return err
-	}
-	w.plan = w.plan.Lacking(shot)
-	for i := range shot.Groups {
-		shot.Groups[i].Rows = nil // the plan has them
-	}
-	if err := w.readOnly(); err != nil {
-		return err
-	}
-	w.plan.Command = r.command
-	w.plan.ID = planID(w.plan, g.env.Now())
-	w.plan = offsets.Gate(w.plan, shot, r.create)
-	if w.inVain || r.execute && len(shot.Groups) == 1 {
-		w.plan = w.plan.NotRefused(shot)
-	}
-	if r.idle == 0 {
-		w.plan = w.plan.Unwatched(shot)
-	}
-	w.knownToNeither(ctx, shot)
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
 
 	if err := w.showPlan(ctx); err != nil {
@@ -185,26 +159,71 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build func(contex
 			return longErr
 		}
 	}
-	hard, cancel := context.WithTimeout(g.hard, max(time.Duration(g.timeout), writeWait))
-	defer cancel()
-	over = g.busy("writing and reading back", sc)
-	if r.long == nil {
-		w.write(hard)
-	}
-	wrote := w.plan.Count().Written > 0
-	after, done := g.afterWrite(hard)
-	defer done()
-	w.readBack(after)
-	over()
-	w.plan.Applied = wrote || w.plan.Count().Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
-	if n := w.plan.Count(); !wrote && n.Written+n.Unknown == 0 {
-		w.plan.Undo = "" // there is nothing to undo
-	}
+	wrote := w.carryOut()
 	return errors.Join(longErr, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
+// propose looks, and makes the plan.
+func (w *writing) propose(ctx context.Context, build planner) (offsets.Snapshot, error) {
+	for _, sel := range w.scope.selections {
+		if offsets.Internal(sel.Topic) {
+			return offsets.Snapshot{}, &problem{code: exitRefused, text: fmt.Sprintf("%s is a topic of Kafka's own; nothing was written", sel.Topic), hint: "name the topics that the job reads"}
+		}
+	}
+	shot, err := w.firstLook(ctx)
+	if err != nil {
+		return shot, err
+	}
+	w.ownSaves(shot)
+	over := w.g.busy("planning", w.scope)
+	w.plan, err = w.build(ctx, shot, build)
+	over()
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return shot, err
+	}
+	w.plan = w.plan.Lacking(shot)
+	for i := range shot.Groups {
+		shot.Groups[i].Rows = nil // the plan has them
+	}
+	if err := w.readOnly(); err != nil {
+		return shot, err
+	}
+	w.plan.Command = w.road.command
+	w.plan.ID = planID(w.plan, w.g.env.Now())
+	w.plan = offsets.Gate(w.plan, shot, w.road.create)
+	if w.inVain || w.road.execute && len(shot.Groups) == 1 {
+		w.plan = w.plan.NotRefused(shot)
+	}
+	if w.road.idle == 0 {
+		w.plan = w.plan.Unwatched(shot)
+	}
+	w.knownToNeither(ctx, shot)
+	return shot, nil
+}
+
+// carryOut writes, unless a long write has done so, and reads back what was written.
+func (w *writing) carryOut() (wrote bool) {
+	hard, cancel := context.WithTimeout(w.g.hard, max(time.Duration(w.g.timeout), writeWait))
+	defer cancel()
+	over := w.g.busy("writing and reading back", w.scope)
+	if w.road.long == nil {
+		w.write(hard)
+	}
+	wrote = w.plan.Count().Written > 0
+	after, done := w.g.afterWrite(hard)
+	defer done()
+	w.readBack(after)
+	over()
+	n := w.plan.Count()
+	w.plan.Applied = wrote || n.Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
+	if !wrote && n.Written+n.Unknown == 0 {
+		w.plan.Undo = "" // there is nothing to undo
+	}
+	return wrote
+}
+
 // build runs the thinking, and holds it against what the store can keep; what it has to look up beside the snapshot has the time of one look.
-func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build func(context.Context, offsets.Snapshot) (offsets.Plan, error)) (offsets.Plan, error) {
+func (w *writing) build(ctx context.Context, shot offsets.Snapshot, build planner) (offsets.Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
 	plan, err := build(ctx, shot)

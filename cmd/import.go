@@ -127,7 +127,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		return err
 	}
 	sc := &scope{}
-	var build func(context.Context, offsets.Snapshot) (offsets.Plan, error)
+	var build planner
 	switch doc.Kind {
 	case exchange.Backup:
 		if build, err = o.fromBackup(g, sc, doc); err != nil {
@@ -323,7 +323,7 @@ func (o *importOptions) sidesOf(g *global, doc exchange.Document) error {
 }
 
 // fromBackup brings back what was there before a write.
-func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
+func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) (planner, error) {
 	backup := doc.Backup()
 	if err := o.useStoreOf(g, doc); err != nil {
 		return nil, err
@@ -370,7 +370,7 @@ const planAge = time.Hour
 const clockSkew = 5 * time.Minute
 
 // fromPlan applies what was planned before.
-func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (func(context.Context, offsets.Snapshot) (offsets.Plan, error), error) {
+func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (planner, error) {
 	planned := *doc.Plan
 	if planned.Command == "replay" {
 		return nil, &problem{
@@ -417,7 +417,7 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (f
 }
 
 // fromRows writes the rows of a document.
-func (o *importOptions) fromRows(g *global, sc *scope, doc exchange.Document) func(context.Context, offsets.Snapshot) (offsets.Plan, error) {
+func (o *importOptions) fromRows(g *global, sc *scope, doc exchange.Document) planner {
 	for _, r := range doc.Rows {
 		sc.add(r.Group, r.Key)
 	}

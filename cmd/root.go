@@ -94,29 +94,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 			}
 			return unknownCommand(c, args[0])
 		},
-		PersistentPreRunE: func(c *cobra.Command, args []string) error {
-			if g.completing() {
-				return nil // the flags are not read yet
-			}
-			g.command = c.CommandPath()
-			if err := sound(c.Flags(), args); err != nil {
-				return err
-			}
-			_, own, _ := c.Root().Find(g.args)
-			if err := contradicted(c.Flags(), own); err != nil {
-				return err
-			}
-			if g.env.Interrupts != nil {
-				ignoreFileLimit()
-				g.soft, g.hard = g.env.Interrupts(c.Context())
-				c.SetContext(g.soft)
-			}
-			g.storeGiven, g.timeoutGiven = c.Flags().Changed("store"), c.Flags().Changed("timeout")
-			if err := g.validate(); err != nil {
-				return err
-			}
-			return g.validateTargets(c.Flags())
-		},
+		PersistentPreRunE: g.begin,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if c == root && len(g.args) > 0 && !strings.HasPrefix(g.args[0], "-") {
@@ -127,17 +105,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 		}
 		return wrongFlag(c, err)
 	})
-	g.timeout = timeout(30 * time.Second)
-	f := root.PersistentFlags()
-	f.SortFlags = false
-	g.connecting.flags(f)
-	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
-	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
-	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
-	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
-	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
+	g.flags(root.PersistentFlags())
 	all := commands(root)
 	only := func(c command) bool { return len(g.args) > 0 && c.name == g.args[0] }
 	one := slices.ContainsFunc(all, only)
@@ -155,6 +123,45 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	}
 	setHelp(root, g.env.StdoutWidth)
 	return root
+}
+
+// flags are those that all commands have.
+func (g *global) flags(f *pflag.FlagSet) {
+	g.timeout = timeout(30 * time.Second)
+	f.SortFlags = false
+	g.connecting.flags(f)
+	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
+	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
+	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
+	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
+	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
+}
+
+// begin comes before every command: the flags are held against each other, and interrupts are listened to.
+func (g *global) begin(c *cobra.Command, args []string) error {
+	if g.completing() {
+		return nil // the flags are not read yet
+	}
+	g.command = c.CommandPath()
+	if err := sound(c.Flags(), args); err != nil {
+		return err
+	}
+	_, own, _ := c.Root().Find(g.args)
+	if err := contradicted(c.Flags(), own); err != nil {
+		return err
+	}
+	if g.env.Interrupts != nil {
+		ignoreFileLimit()
+		g.soft, g.hard = g.env.Interrupts(c.Context())
+		c.SetContext(g.soft)
+	}
+	g.storeGiven, g.timeoutGiven = c.Flags().Changed("store"), c.Flags().Changed("timeout")
+	if err := g.validate(); err != nil {
+		return err
+	}
+	return g.validateTargets(c.Flags())
 }
 
 // command is one command of the program: its file is NAME.go.
