@@ -1,6 +1,7 @@
 package kafkaops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -368,67 +369,23 @@ const fewGroups = 8
 
 // ask runs one exchange with a coordinator and sorts the answers by group: commits and what is likely to fit, or one newer kind only.
 func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[string]*answers, only offsets.GroupType) error {
-	first := only == ""
-	later := len(ids) > fewGroups
 	fetches := 0
 	var others []offsets.GroupType
-	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
-		var all []kmsg.Request
-		if first {
-			others = nil
-			if later && v.Has(wire.ConsumerGroupDescribe) {
-				others = append(others, offsets.Consumer)
-			}
-			if v.Has(wire.ShareGroupDescribe) {
-				others = append(others, offsets.Share)
-			}
-			if v.Has(wire.StreamsGroupDescribe) {
-				others = append(others, offsets.Streams)
-			}
-			f, err := fetchOffsets(v, ids, r.topics, r.settled)
-			if err != nil {
+	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) (all []kmsg.Request, err error) {
+		if only == "" {
+			others = leftForLater(v, len(ids))
+			if all, err = fetchOffsets(v, ids, r.topics, r.settled); err != nil {
 				return nil, err
 			}
-			all, fetches = f, len(f)
+			fetches = len(all)
 		}
-		kinds := map[offsets.GroupType][]string{}
-		for _, id := range ids {
-			t := r.hints[id].Type
-			switch {
-			case !first:
-				t = only
-			case t == offsets.Simple:
-				t = offsets.Classic
-			case t == "":
-				t = offsets.TypeUnknown
-			}
-			kinds[t] = append(kinds[t], id)
-		}
-		unknown := kinds[offsets.TypeUnknown]
-		either := unknown
-		if later {
-			either = nil
-		}
-		add := func(q kmsg.Request, set func([]string), ids []string) error {
-			if len(ids) == 0 || !v.Has(q.Key()) {
-				return nil
-			}
-			set(ids)
-			all = append(all, q)
-			return v.Set(q, -1)
-		}
-		dg, cg := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrConsumerGroupDescribeRequest()
-		sg, st := kmsg.NewPtrShareGroupDescribeRequest(), kmsg.NewPtrStreamsGroupDescribeRequest()
-		return all, errors.Join(
-			add(dg, func(ids []string) { dg.Groups = ids }, append(slices.Clone(kinds[offsets.Classic]), unknown...)),
-			add(cg, func(ids []string) { cg.Groups = ids }, append(slices.Clone(kinds[offsets.Consumer]), either...)),
-			add(sg, func(ids []string) { sg.GroupIDs = ids }, kinds[offsets.Share]),
-			add(st, func(ids []string) { st.Groups = ids }, kinds[offsets.Streams]))
+		descriptions, err := describe(v, r.byType(ids, only), len(ids))
+		return append(all, descriptions...), err
 	})
 	if err != nil {
 		return err
 	}
-	if first {
+	if only == "" {
 		for id, f := range readOffsets(ids, list[:fetches]) {
 			if a := got[id]; a != nil {
 				a.fetched = f
@@ -438,6 +395,62 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 			got[id].others = others
 		}
 	}
+	sortDescriptions(list[fetches:], got)
+	return nil
+}
+
+// leftForLater are the newer kinds that a broker knows, of which it is not asked with the commits of as many groups.
+func leftForLater(v wire.Versions, groups int) (others []offsets.GroupType) {
+	if groups > fewGroups && v.Has(wire.ConsumerGroupDescribe) {
+		others = append(others, offsets.Consumer)
+	}
+	if v.Has(wire.ShareGroupDescribe) {
+		others = append(others, offsets.Share)
+	}
+	if v.Has(wire.StreamsGroupDescribe) {
+		others = append(others, offsets.Streams)
+	}
+	return others
+}
+
+// byType sorts groups by what they are asked for as: one kind only, or what is known of each, which may be nothing.
+func (r *reading) byType(ids []string, only offsets.GroupType) map[offsets.GroupType][]string {
+	of := map[offsets.GroupType][]string{}
+	for _, id := range ids {
+		t := cmp.Or(only, r.hints[id].Type, offsets.TypeUnknown)
+		if t == offsets.Simple {
+			t = offsets.Classic
+		}
+		of[t] = append(of[t], id)
+	}
+	return of
+}
+
+// describe makes the requests for descriptions of groups, each for one kind, of what the broker knows.
+func describe(v wire.Versions, of map[offsets.GroupType][]string, groups int) (all []kmsg.Request, err error) {
+	unknown := of[offsets.TypeUnknown]
+	either := unknown
+	if groups > fewGroups {
+		either = nil
+	}
+	add := func(q kmsg.Request, to *[]string, ids ...string) {
+		if len(ids) > 0 && v.Has(q.Key()) {
+			*to = ids
+			all = append(all, q)
+			err = errors.Join(err, v.Set(q, -1))
+		}
+	}
+	dg, cg := kmsg.NewPtrDescribeGroupsRequest(), kmsg.NewPtrConsumerGroupDescribeRequest()
+	sg, st := kmsg.NewPtrShareGroupDescribeRequest(), kmsg.NewPtrStreamsGroupDescribeRequest()
+	add(dg, &dg.Groups, slices.Concat(of[offsets.Classic], unknown)...)
+	add(cg, &cg.Groups, slices.Concat(of[offsets.Consumer], either)...)
+	add(sg, &sg.GroupIDs, of[offsets.Share]...)
+	add(st, &st.Groups, of[offsets.Streams]...)
+	return all, err
+}
+
+// sortDescriptions gives each group what is said of it.
+func sortDescriptions(list []kmsg.Response, got map[string]*answers) {
 	for _, a := range list {
 		switch r := a.(type) {
 		case *kmsg.DescribeGroupsResponse:
@@ -466,7 +479,6 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 			}
 		}
 	}
-	return nil
 }
 
 // settleDead tells with ListGroups whether groups exist that an older broker calls Dead.
