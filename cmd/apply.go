@@ -181,7 +181,7 @@ func (w *writing) propose(ctx context.Context, build planner) (offsets.Snapshot,
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return shot, err
 	}
-	w.plan = w.plan.Lacking(shot)
+	w.plan = w.plan.Lacking(shot).RefusePending(shot)
 	for i := range shot.Groups {
 		shot.Groups[i].Rows = nil // the plan has them
 	}
@@ -460,7 +460,7 @@ func (w *writing) recheck() offsets.Plan {
 }
 
 // lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
-// disk: what was committed meanwhile would be written over, and be in no backup. What an open transaction is going to commit is refused.
+// disk: what was committed meanwhile would be written over, and be in no backup.
 func (w *writing) lastRead(ctx context.Context) error {
 	var names []string
 	for _, pg := range w.plan.Groups {
@@ -473,7 +473,7 @@ func (w *writing) lastRead(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
-	now, _, err := w.g.session.cluster.SettledGroups(limited, names, partitionsOf(w.scope.selections))
+	now, _, err := w.g.session.cluster.Groups(limited, names, partitionsOf(w.scope.selections))
 	if ctx.Err() != nil {
 		err = ctx.Err() // nothing was written yet
 	}

@@ -584,23 +584,28 @@ func TestFreshLook(t *testing.T) {
 	})
 	t.Run("an open transaction is going to commit", func(t *testing.T) {
 		t.Parallel()
-		w := low(t)
-		var stable atomic.Bool
-		w.b.Fake.ControlKey(kmsg.OffsetFetch.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
-			w.b.Fake.KeepControl()
-			stable.Store(q.(*kmsg.OffsetFetchRequest).RequireStable)
-			return nil, nil, false
-		})
-		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
-			if stable.Load() {
-				for i := range r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions { // in any order
-					r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions[i].ErrorCode = kerr.UnstableOffsetCommit.Code
+		for name, from := range map[string]int32{"before the plan": 1, "after the plan": 2, "behind the backup": 3} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := low(t)
+				looks := w.pending(from)
+				r := w.run("clamp", "-g", "billing", "--execute").exits(4).says("orders 0: committed 100: an open transaction is going to commit it", "nothing was written")
+				same(t, "writes", w.writes(), 0)
+				if looks() != from {
+					t.Errorf("%d looks, and not %d\n%v", looks(), from, r)
 				}
-			}
-			return true
+			})
+		}
+		t.Run("is told", func(t *testing.T) {
+			t.Parallel()
+			w := low(t)
+			w.pending(1)
+			w.run("describe", "-g", "billing").exits(0).prints("committed pending: an open transaction is going to commit it; committed low: 400 expired")
+			w.run("describe", "-g", "billing", "-o", "json").exits(0).prints(`"offset":100,"condition":"low"`, `"pending":true`)
+			w.run("clamp", "-g", "billing", "--dry-run").exits(4)
+			w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction")
+			w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--to-earliest", "--dry-run").exits(0)
 		})
-		w.run("clamp", "-g", "billing", "--execute").exits(4).says("an open transaction is going to commit it", "nothing was written")
-		same(t, "writes", w.writes(), 0)
 	})
 	t.Run("under --execute", func(t *testing.T) {
 		t.Parallel()
@@ -617,6 +622,29 @@ func TestFreshLook(t *testing.T) {
 		same(t, "plan", words(p.Applied, p.Counts.Refuse), "false 1")
 		same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
 	})
+}
+
+// pending has an open transaction that is going to commit for partition 0, from that look on; it returns how many there were.
+func (w *world) pending(from int32) (looks func() int32) {
+	var n atomic.Int32
+	var stable atomic.Bool
+	w.b.Fake.ControlKey(kmsg.OffsetFetch.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		w.b.Fake.KeepControl()
+		if stable.Store(q.(*kmsg.OffsetFetchRequest).RequireStable); stable.Load() {
+			n.Add(1)
+		}
+		return nil, nil, false
+	})
+	w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+		ps := r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions // in any order
+		for i := range ps {
+			if stable.Load() && n.Load() >= from && ps[i].Partition == 0 {
+				ps[i].ErrorCode, ps[i].Offset = kerr.UnstableOffsetCommit.Code, -1
+			}
+		}
+		return true
+	})
+	return n.Load
 }
 
 // A save that was our own says nothing of the job; one after it does.

@@ -111,13 +111,13 @@ type fetched struct {
 	code    int16
 }
 
-// fetchOffsets asks for the commits of groups: in one request from v8 on, else in one request each. topics nil means all. With settled
+// fetchOffsets asks for the commits of groups: in one request from v8 on, else in one request each. topics nil means all. With stable
 // (v7) a commit that an open transaction is going to replace is answered with UNSTABLE_OFFSET_COMMIT.
-func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32, settled bool) ([]kmsg.Request, error) {
+func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32, stable bool) ([]kmsg.Request, error) {
 	names := slices.Sorted(maps.Keys(topics))
 	if v.Max(wire.OffsetFetch) >= 8 {
 		q := kmsg.NewPtrOffsetFetchRequest()
-		q.RequireStable = settled
+		q.RequireStable = stable
 		for _, g := range groups {
 			r := kmsg.NewOffsetFetchRequestGroup()
 			r.Group = g
@@ -133,7 +133,7 @@ func fetchOffsets(v wire.Versions, groups []string, topics map[string][]int32, s
 	var all []kmsg.Request
 	for _, g := range groups {
 		q := kmsg.NewPtrOffsetFetchRequest()
-		q.Group, q.RequireStable = g, settled
+		q.Group, q.RequireStable = g, stable
 		for _, name := range names {
 			t := kmsg.NewOffsetFetchRequestTopic()
 			t.Topic, t.Partitions = name, topics[name]
@@ -194,7 +194,7 @@ func (f *fetched) add(k offsets.Key, offset int64, epoch int32, metadata *string
 	case code == wire.CodeUnknownTopic:
 		return // a topic that does not exist has no commits
 	case code == wire.CodeUnstableOffsetCommit:
-		e.Presence, e.Reason = offsets.Unreadable, "an open transaction is going to commit it; gtoffset history names its producer"
+		e.Presence, e.Reason, e.Pending = offsets.Unreadable, wire.CodeText(code), true
 	case code != 0:
 		e.Presence, e.Reason = offsets.Unreadable, wire.CodeText(code)
 	case offset == offsets.None:

@@ -162,22 +162,13 @@ func groupType(s string) offsets.GroupType {
 // Trouble; one that does not exist is Missing. The troubles are brokers whose groups could not be listed. The error means that
 // the cluster was not reached.
 func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string][]int32) ([]GroupCommits, []offsets.Trouble, error) {
-	return c.groups(ctx, names, topics, false)
-}
-
-// SettledGroups is Groups for who is about to write: a commit that an open transaction is going to replace is Unreadable (Kafka 2.5).
-func (c *Cluster) SettledGroups(ctx context.Context, names []string, topics map[string][]int32) ([]GroupCommits, []offsets.Trouble, error) {
-	return c.groups(ctx, names, topics, true)
-}
-
-func (c *Cluster) groups(ctx context.Context, names []string, topics map[string][]int32, settled bool) ([]GroupCommits, []offsets.Trouble, error) {
 	if err := c.Connect(ctx); err != nil {
 		return nil, nil, err
 	}
 	c.mu.Lock()
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
-	r := reading{c: c, topics: topics, wanted: topics, settled: settled, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
+	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
 	size, whole := 0, false
 	for name, ps := range topics {
 		size += len(name) + 16 + 4*len(ps)
@@ -217,6 +208,7 @@ func (c *Cluster) groups(ctx context.Context, names []string, topics map[string]
 	r.read(ctx, ask)
 	r.settleMoved(ctx)
 	r.settleDead(ctx)
+	r.readPending(ctx)
 	r.readShared(ctx)
 	all := make([]GroupCommits, 0, len(names))
 	for _, id := range names {
@@ -236,11 +228,10 @@ func (c *Cluster) groups(ctx context.Context, names []string, topics map[string]
 
 // reading is one run of Groups.
 type reading struct {
-	c       *Cluster
-	topics  map[string][]int32       // to ask for by name; nil: all
-	wanted  map[string][]int32       // nil: all
-	settled bool                     // no commits that an open transaction is going to replace
-	hints   map[string]offsets.Group // from ListGroups: type and coordinator
+	c      *Cluster
+	topics map[string][]int32       // to ask for by name; nil: all
+	wanted map[string][]int32       // nil: all
+	hints  map[string]offsets.Group // from ListGroups: type and coordinator
 
 	mu     sync.Mutex
 	groups map[string]*GroupCommits
@@ -374,7 +365,7 @@ func (r *reading) ask(ctx context.Context, node int32, ids []string, got map[str
 	list, err := r.c.wire.Do(ctx, node, func(v wire.Versions) (all []kmsg.Request, err error) {
 		if only == "" {
 			others = leftForLater(v, len(ids))
-			if all, err = fetchOffsets(v, ids, r.topics, r.settled); err != nil {
+			if all, err = fetchOffsets(v, ids, r.topics, true); err != nil {
 				return nil, err
 			}
 			fetches = len(all)
@@ -477,6 +468,60 @@ func sortDescriptions(list []kmsg.Response, got map[string]*answers) {
 					a.streams = &r.Groups[i]
 				}
 			}
+		}
+	}
+}
+
+// readPending reads what is committed where an open transaction is going to commit something else, which the first answer hides.
+func (r *reading) readPending(ctx context.Context) {
+	work := map[int32][]string{}
+	for id, g := range r.groups {
+		for _, e := range g.Commits {
+			if e.Pending {
+				work[g.Coordinator] = append(work[g.Coordinator], id)
+				break
+			}
+		}
+	}
+	byNode(work, func(node int32, ids []string) {
+		topics := map[string][]int32{}
+		for _, id := range ids {
+			for k, e := range r.groups[id].Commits {
+				if e.Pending && !slices.Contains(topics[k.Topic], k.Partition) {
+					topics[k.Topic] = append(topics[k.Topic], k.Partition)
+				}
+			}
+		}
+		for part := range chunkTopics(topics) {
+			answers, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+				return fetchOffsets(v, ids, part, false)
+			})
+			if err != nil {
+				continue // that it is pending is known, and that it could not be read
+			}
+			for id, f := range readOffsets(ids, answers) {
+				if g := r.groups[id]; g != nil && f.told && f.code == 0 {
+					g.beside(part, f.entries)
+				}
+			}
+		}
+	})
+}
+
+// beside puts what was committed beside what is pending.
+func (g *GroupCommits) beside(asked map[string][]int32, committed map[offsets.Key]offsets.Entry) {
+	for topic, partitions := range asked {
+		for _, p := range partitions {
+			k := offsets.Key{Topic: topic, Partition: p}
+			if !g.Commits[k].Pending {
+				continue
+			}
+			e, found := committed[k]
+			if !found {
+				e = offsets.Entry{Epoch: offsets.None}
+			}
+			e.Pending = true
+			g.Commits[k] = e
 		}
 	}
 }

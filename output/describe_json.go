@@ -264,6 +264,9 @@ func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.
 	if s.Foreign {
 		e.string("other_cluster", entry.Cluster)
 	}
+	if entry.Pending {
+		e.raw(`,"pending":true`)
+	}
 	if s.Stale { // null: the consumer waits for ever
 		e.raw(`,"stale":true`)
 		e.pair(`,"jumps_to":`, s.JumpsTo)

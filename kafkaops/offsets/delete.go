@@ -71,7 +71,7 @@ func (p Plan) deletes(group string) bool {
 func (g PlanGroup) unplanned(now Group, cluster string) PlanGroup {
 	g.Changes = slices.Clone(g.Changes)
 	for _, r := range now.Rows {
-		if r.Committed.Presence == Absent {
+		if r.Committed.Presence == Absent && !r.Committed.Pending {
 			continue
 		}
 		c := begin(r, Committed, cluster).moved("moved since the plan: was none, is "+number(ValueOf(r.Committed).Offset), "")

@@ -67,6 +67,7 @@ const (
 // Entry is what one side says about one partition.
 type Entry struct {
 	Presence Presence
+	Pending  bool   // an open transaction is going to commit something else; Presence and Offset are of what is committed now
 	Lost     bool   // Absent: what is there is damaged, and was salvaged as none
 	Whole    bool   // its place was proven complete, so an entry that is not in it was never written
 	Epoch    int32  // leader epoch recorded with it, None if there is none

@@ -298,6 +298,8 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		case g.Trouble != nil && c.Side == Committed:
 			c.Away = g.Trouble.Unreachable
 			return c.refuse("the fresh look failed: "+g.Trouble.Reason, "")
+		case now.Pending:
+			return c.refusePending()
 		case now.Problem():
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
@@ -343,6 +345,33 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		default:
 			p.Groups[i] = pg.unplanned(g, fresh.Origin.Cluster).allOrNothing()
 		}
+	}
+	return p
+}
+
+// pending says what is going to happen to a commit.
+const pending = "an open transaction is going to commit it"
+
+func (c Change) refusePending() Change {
+	return c.refuse(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", "")
+}
+
+// RefusePending refuses to write commits that an open transaction is going to commit anew: its job is in the middle of something, and which
+// of the two stands depends on which comes later in the log.
+func (p Plan) RefusePending(s Snapshot) Plan {
+	whole := map[string]bool{}
+	for _, pg := range p.Groups {
+		whole[pg.Group] = pg.Whole
+	}
+	p = p.eachOf(func(group string, c Change) Change {
+		g, _ := s.Group(group)
+		if r, _ := g.Row(c.Key); c.Side == Committed && r.Committed.Pending && c.Verdict != Refuse && (whole[group] || c.toDo()) {
+			return c.refusePending()
+		}
+		return c
+	})
+	for i, pg := range p.Groups {
+		p.Groups[i] = pg.allOrNothing()
 	}
 	return p
 }

@@ -98,6 +98,9 @@ func (j *Judged) wordsOn(side Side, s *sentence, told map[string]bool) {
 	case st.Unchecked:
 		s.say(string(side), " epoch unchecked: ", e.EpochEnd.Reason)
 	}
+	if e.Pending {
+		s.say(string(side), " pending: ", pending)
+	}
 	switch {
 	case st.Condition == Low:
 		s.say(string(side), " low: ", number(st.Expired), " expired")

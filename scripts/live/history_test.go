@@ -282,7 +282,8 @@ func TestHistoryOfTransactions(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", e.What, e.Author, want)
 			}
 		}
-		s.run("reset", "-g", s.group, "-t", s.topic, "--to-commit-at", p.Events[1].Time.Format(time.RFC3339Nano), "--dry-run").exits(0).prints("20", "is still open")
+		s.run("reset", "-g", s.group, "-t", s.topic, "--to-commit-at", p.Events[1].Time.Format(time.RFC3339Nano), "--dry-run").exits(4).prints("is still open")
+		s.run("describe", "-g", s.group).exits(0).prints("committed pending: an open transaction is going to commit it")
 		for _, write := range [][]string{{"reset", "-t", s.topic, "--to-earliest"}, {"delete", "--whole-group"}} {
 			s.run(append(write, "-g", s.group, "--execute")...).exits(4).says("an open transaction is going to commit it", "nothing was written")
 		}
