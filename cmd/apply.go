@@ -160,6 +160,13 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 		}
 	}
 	wrote := w.carryOut()
+	if moved := w.plan.Has(func(c *offsets.Change) bool { return c.Result == offsets.Failed && c.Moved }); r.long == nil && moved {
+		if n := w.plan.Count(); n.Written+n.Unknown > 0 {
+			w.plan.Undo += " --partial" // what another wrote stays
+		} else if err := w.unsave(); err != nil {
+			longErr = err
+		}
+	}
 	return errors.Join(longErr, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
@@ -203,14 +210,12 @@ func (w *writing) propose(ctx context.Context, build planner) (offsets.Snapshot,
 
 // carryOut writes, unless a long write has done so, and reads back what was written.
 func (w *writing) carryOut() (wrote bool) {
-	hard, cancel := context.WithTimeout(w.g.hard, max(time.Duration(w.g.timeout), writeWait))
-	defer cancel()
 	over := w.g.busy("writing and reading back", w.scope)
 	if w.road.long == nil {
-		w.write(hard)
+		w.write(w.g.hard)
 	}
 	wrote = w.plan.Count().Written > 0
-	after, done := w.g.afterWrite(hard)
+	after, done := w.g.afterWrite()
 	defer done()
 	w.readBack(after)
 	over()
@@ -244,11 +249,15 @@ const writeWait = 15 * time.Second
 // lastWait is how long a second interrupt leaves for finding out what was written: as long as a silent broker is given.
 const lastWait = 2 * time.Second
 
-// afterWrite is for reading back what was written, in what is left of the time. A second interrupt ends the write; what has come of it
-// until then has to be said all the same, so that this ends a moment later.
-func (g *global) afterWrite(hard context.Context) (context.Context, context.CancelFunc) {
-	deadline, _ := hard.Deadline()
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(hard), deadline)
+// oneGroup bounds the write of one group, and the reading back of it: of many, each has as long.
+func (g *global) oneGroup(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, max(time.Duration(g.timeout), writeWait))
+}
+
+// afterWrite is for reading back what was written. A second interrupt ends the write; what has come of it until then has to be said all
+// the same, so that this ends a moment later.
+func (g *global) afterWrite() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(g.hard))
 	stop := context.AfterFunc(g.hard, func() { time.AfterFunc(lastWait, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
@@ -592,17 +601,17 @@ func (w *writing) unlock() {
 
 // write does what the plan says: commits before store, and the store only if the commits stood; after a group's first failure
 // no new group starts.
-func (w *writing) write(ctx context.Context) {
+func (w *writing) write(hard context.Context) {
 	w.plan.Applied = true
 	failed := ""
 	for i, pg := range w.plan.Groups {
+		ctx, cancel := w.g.oneGroup(hard)
 		switch {
 		case failed != "":
 		case pg.Whole && pg.Result == offsets.Already:
 		case pg.Whole && pg.Refusal == "":
-			result, why, lacks := w.g.session.cluster.DeleteGroup(ctx, pg.Group)
-			pg = pg.Deleted(result, why, lacks)
-			failed = why
+			pg = pg.Deleted(w.g.session.cluster.DeleteGroup(ctx, pg.Group, pg.Changes))
+			failed = pg.Error
 		default:
 			pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes)
 			failed = failure(pg.Changes, offsets.Committed)
@@ -612,6 +621,7 @@ func (w *writing) write(ctx context.Context) {
 			pg.Changes, _ = lock.Save(ctx, *g.Store, pg.Changes, w.facts(pg))
 			failed = failure(pg.Changes, offsets.Stored)
 		}
+		cancel()
 		for j, c := range pg.Changes {
 			if c.Verdict == offsets.Write && c.Result == "" {
 				pg.Changes[j].Result, pg.Changes[j].Error = offsets.NotTried, "an earlier write failed: "+failed
@@ -648,19 +658,25 @@ func (w *writing) facts(pg offsets.PlanGroup) offsetfile.Facts {
 
 // readBack reads every partition that was tried, and settles what was not answered. What was sent may still be stored, though the
 // connection is gone: it is looked for until the broker, too, has given it up.
-func (w *writing) readBack(ctx context.Context) {
+func (w *writing) readBack(after context.Context) {
 	w.g.session.cluster.NewLook()      // a broker that hung up during the write may answer again
 	for i, pg := range w.plan.Groups { // one after the other: of many groups, the whole and its copy would not fit
+		ctx, cancel := w.g.oneGroup(after)
 		one := w.plan
 		one.Groups = w.plan.Groups[i : i+1]
 		for try := 0; ; try++ {
 			settled := offsets.Verify(one, w.lookBack(ctx, pg))
-			pending := settled.Has(func(c *offsets.Change) bool { return c.Result == offsets.Unverified && c.Pending })
+			pending := settled.Groups[0].Deleting() && settled.Groups[0].Result == offsets.Unverified ||
+				settled.Has(func(c *offsets.Change) bool { return c.Result == offsets.Unverified && c.Pending })
 			if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
 				w.plan.Groups[i] = settled.Groups[0]
 				break
 			}
 		}
+		if ctx.Err() != nil {
+			after = ctx // who did not answer in all that time is not asked about the next group
+		}
+		cancel()
 	}
 }
 
@@ -687,6 +703,12 @@ func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Sn
 		}
 		g.Trouble = trouble
 		g.Read(offsets.Committed, commits)
+	}
+	if pg.Whole && pg.Result == offsets.Unverified {
+		g.Existence = offsets.ExistenceUnknown
+		if found, _, err := w.g.session.cluster.Groups(ctx, []string{pg.Group}, nil); err == nil && found[0].Trouble == nil {
+			g.Existence = found[0].Existence
+		}
 	}
 	if stored {
 		held, err := w.g.session.store.Load(ctx, pg.Group, w.scope.topicNames(), false)

@@ -1,6 +1,8 @@
 package cmd_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,6 +72,27 @@ func TestDelete(t *testing.T) {
 		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(0)
 		w.run("describe", "-g", "billing").exits(1)
 	})
+	for _, reaches := range []bool{true, false} {
+		t.Run(fmt.Sprintf("a group without commits, whose deletion is not answered, and arrives: %v", reaches), func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{0, 9})
+			leave, err := w.b.Join("billing", false, "orders")
+			must(t, err)
+			leave()
+			w.b.Fake.ControlKey(kmsg.DeleteGroups.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+				w.b.Fake.KeepControl()
+				return nil, errors.New("hung up"), !reaches
+			})
+			w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(int32, kmsg.Response) bool { return false })
+			r := w.run("delete", "-g", "billing", "--whole-group", "--execute")
+			if reaches {
+				r.exits(0)
+				w.run("describe", "-g", "billing").exits(1)
+			} else {
+				r.exits(3).says(`group "billing": `, "may still go").never("nothing was written")
+			}
+		})
+	}
 	t.Run("many groups", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).topic("other", [2]int64{0, 9})

@@ -372,7 +372,9 @@ func (w *writing) outcome(wrote bool) error {
 		}
 		p.details = append(p.details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}
+	gone := 0 // or may be
 	for _, pg := range w.plan.Groups {
+		gone += b2i(pg.Deleting())
 		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			bad++
 			p.lacks = cmp.Or(p.lacks, pg.Lacks)
@@ -381,13 +383,16 @@ func (w *writing) outcome(wrote bool) error {
 		}
 	}
 	p.text = first + "; nothing was written"
-	switch nothing := !wrote && n.Written+n.Unknown == 0; {
+	switch nothing := !wrote && n.Written+n.Unknown+gone == 0; {
 	case bad == 0:
 		return nil
 	case nothing && w.away:
 		p.code, p.causes = exitUnreachable, nil
 	case nothing && refused == bad:
 		p.code = exitRefused
+		if moved > 0 {
+			p.hint = w.planAnew()
+		}
 	case nothing && w.plan.Has(func(c *offsets.Change) bool { return c.Denied }):
 		p.code, p.causes, p.hint = exitFailed, []cause{causeAuthorization}, asJobsUser
 	case nothing:
@@ -398,15 +403,23 @@ func (w *writing) outcome(wrote bool) error {
 			what = "written, but not verified"
 		}
 		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s %s: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), what, first)
+		if n.Write == 0 { // of groups without commits
+			p.text = first
+		}
 		p.hint = w.finishing()
 		if w.plan.Has(func(c *offsets.Change) bool { return c.Denied }) { // as this user it would end likewise
 			p.hint = asJobsUser + " to write what is left: " + p.hint
 		}
 		if moved == bad && w.road.long == nil { // the plan does not fit what another wrote
-			p.hint = w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; run the same command again to plan from there"
+			p.hint = w.planAnew()
 		}
 	}
 	return p
+}
+
+// planAnew is what to do when the plan does not fit what another wrote.
+func (w *writing) planAnew() string {
+	return w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; run the same command again to plan from there"
 }
 
 // finishing is the command that writes what is left: partitions at their new value already are done.

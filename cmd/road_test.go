@@ -584,12 +584,12 @@ func TestFreshLook(t *testing.T) {
 	})
 	t.Run("an open transaction is going to commit", func(t *testing.T) {
 		t.Parallel()
-		for name, from := range map[string]int32{"before the plan": 1, "after the plan": 2, "behind the backup": 3} {
+		for name, from := range map[string]int32{"before the plan": 1, "after the plan": 2, "behind the backup": 3, "before it is sent": 4} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := low(t)
 				looks := w.pending(from)
-				r := w.run("clamp", "-g", "billing", "--execute").exits(4).says("orders 0: committed 100: an open transaction is going to commit it", "nothing was written")
+				r := w.run("clamp", "-g", "billing", "--execute").exits(4).says("orders 0: ", "an open transaction is going to commit it", "nothing was written")
 				same(t, "writes", w.writes(), 0)
 				if looks() != from {
 					t.Errorf("%d looks, and not %d\n%v", looks(), from, r)
@@ -607,6 +607,78 @@ func TestFreshLook(t *testing.T) {
 			w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--to-earliest", "--dry-run").exits(0)
 		})
 	})
+	t.Run("a right was taken away", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		looks := 0
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
+			if looks++; looks > 1 {
+				ps := r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions
+				for i := range ps {
+					ps[i].ErrorCode, ps[i].Offset = kerr.TopicAuthorizationFailed.Code, -1
+				}
+			}
+			return true
+		})
+		w.run("clamp", "-g", "billing", "--execute").exits(4).says("nothing was written", "hint: kafka-acls --bootstrap-server ", "--operation Describe --topic orders")
+	})
+	t.Run("what was to be left in the file went", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).put("billing", "orders", "0 5\n7 5\n")
+		w.person("y\n", func() { w.put("billing", "orders", "7 5\n") })
+		w.run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--gone", "remove").exits(4).says("orders 7", "nothing was written")
+		same(t, "file", w.file("billing", "orders"), "7 5\n")
+		same(t, "backups", len(w.backups()), 0)
+	})
+	t.Run("a commit before it is sent", func(t *testing.T) {
+		t.Parallel()
+		for _, args := range []string{"clamp -g billing", "delete -g billing -t orders", "delete -g billing --whole-group"} {
+			t.Run(args, func(t *testing.T) {
+				t.Parallel()
+				w := low(t)
+				w.behind(kmsg.OffsetFetch, 3, "billing")
+				w.run(append(strings.Fields(args), "--execute")...).exits(4).says("moved since the plan: was 100, is 300", "nothing was written", "run the same command again")
+				same(t, "files", len(w.backups()), 0)
+				same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
+			})
+		}
+		t.Run("of the second group", func(t *testing.T) {
+			t.Parallel()
+			for _, args := range []string{"clamp -g billing -g other", "delete -g billing -g other --whole-group"} {
+				w := low(t).commit("other", "orders", 50, 60)
+				w.behind(kmsg.OffsetFetch, 4, "other") // the first group is about to be written
+				r := w.run(append(strings.Fields(args), "--execute")...).exits(3).says("moved since the plan: was 50, is 300")
+				same(t, "committed", w.committed("other", "orders"), "0=300 1=60")
+				w.run(r.undo()...).exits(3)
+				same(t, "undone", w.committed("billing", "orders")+" | "+w.committed("other", "orders"), "0=100 1=600 | 0=300 1=60")
+			}
+		})
+		t.Run("while the coordinator moves", func(t *testing.T) {
+			t.Parallel()
+			w := low(t)
+			w.b.Fake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.NotCoordinator, Count: 1})
+			w.behind(kmsg.OffsetCommit, 1, "billing")
+			w.run("clamp", "-g", "billing", "--execute").exits(4).says("moved since the plan: was 100, is 300", "nothing was written")
+			same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
+		})
+	})
+	t.Run("what is only pending", func(t *testing.T) {
+		t.Parallel()
+		w := low(t).topic("other", [2]int64{0, 10})
+		w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool { // as Kafka: told of partitions that are named
+			for _, topic := range r.(*kmsg.OffsetFetchResponse).Groups[0].Topics {
+				for i := range topic.Partitions {
+					if p := &topic.Partitions[i]; p.Offset == -1 {
+						p.ErrorCode = kerr.UnstableOffsetCommit.Code
+					}
+				}
+			}
+			return true
+		})
+		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(4).says("an open transaction is going to commit it", "nothing was written")
+		w.run("reset", "-g", "billing", "-t", "other", "--to-earliest", "--execute").exits(4).says("other 0", "an open transaction is going to commit it", "nothing was written")
+		same(t, "writes", w.writes(), 0)
+	})
 	t.Run("under --execute", func(t *testing.T) {
 		t.Parallel()
 		w := low(t)
@@ -621,6 +693,18 @@ func TestFreshLook(t *testing.T) {
 		p := w.run("clamp", "-g", "billing", "--execute", "-o", "json").exits(4).says("moved since the plan: was 100, is 300").plan()
 		same(t, "plan", words(p.Applied, p.Counts.Refuse), "false 1")
 		same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
+	})
+}
+
+// behind lets another commit 300 for partition 0 of a group before the nth of such requests is answered.
+func (w *world) behind(kind kmsg.Key, n int32, group string) {
+	var asked atomic.Int32
+	w.b.Rewrite(kind.Int16(), func(_ int32, r kmsg.Response) bool {
+		if asked.Add(1) == n {
+			go w.b.Commit(group, "orders", 0, 300, -1, "")
+			_, _ = w.b.Fake.WaitGroupInfo(w.t.Context(), group, func(g *kfake.GroupInfo) bool { return g.Commits["orders"][0].Offset == 300 })
+		}
+		return true
 	})
 }
 

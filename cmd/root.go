@@ -133,7 +133,7 @@ func (g *global) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.expectCluster, "expect-cluster", "", "refuse (4) unless the cluster has this `ID`")
 	f.StringVarP(&g.store, "store", "s", "", "where the job keeps its offsets: the `PATH` of a folder of gtoffset files, or a URL, see help stores (env GTOFFSET_STORE)")
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
-	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of one write's waiting, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
+	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of the write of one group, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
 	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")

@@ -3,6 +3,7 @@ package kafkaops
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -10,24 +11,33 @@ import (
 	"gtoffset/kafkaops/wire"
 )
 
-// DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group. The result is Written,
-// Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A coordinator on the
-// move is tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
-func (c *Cluster) DeleteGroup(ctx context.Context, group string) (offsets.Result, string, *offsets.Right) {
-	w := writing{c: c, group: group}
-	last, lacks := "the time was up", (*offsets.Right)(nil)
+// DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group; it is refused here if the group
+// has, or an open transaction is going to commit, what is not in changes, which are the commits that it had. What comes back has the
+// Result Written, Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A
+// coordinator on the move is tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
+func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.Change) offsets.Change {
+	w := writing{c: c, group: group, changes: slices.Clone(had)}
+	done := offsets.Change{Result: offsets.Failed, Error: "the time was up"}
 	for try := 0; try == 0 || pause(ctx, try); try++ {
 		if try > 0 {
 			c.wire.NewLook() // a broker that was away may be back
 		}
-		node, trouble, final := w.coordinator(ctx)
-		if trouble != nil {
-			last, lacks = trouble.Reason, trouble.Lacks("group", group)
-			if final {
-				break
+		node, trouble := w.coordinator(ctx, try)
+		if trouble == nil {
+			done.Error, trouble = w.more(ctx, node)
+		}
+		switch {
+		case trouble == nil && done.Error != "":
+			done.Refused, done.Moved = true, true
+			return done
+		case trouble != nil:
+			done.Error, done.Lacks = trouble.Reason, trouble.Lacks("group", group)
+			if trouble.Denied {
+				return done
 			}
 			continue
 		}
+		done.Lacks = nil
 		answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
 			q := kmsg.NewPtrDeleteGroupsRequest()
 			q.Groups = []string{group}
@@ -36,30 +46,79 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string) (offsets.Result
 		var e *wire.Error
 		switch {
 		case errors.As(err, &e) && e.Sent:
-			return offsets.Unverified, err.Error(), nil
+			done.Result, done.Error, done.Pending = offsets.Unverified, err.Error(), true
+			return done
 		case errors.As(err, &e) && ctx.Err() == nil && !refusedForGood(err):
-			last = err.Error()
+			done.Error = err.Error()
 			continue
 		case err != nil:
-			return offsets.Failed, err.Error(), nil
+			done.Error = err.Error()
+			return done
 		}
+		done.Error = unnamed
 		for _, g := range answers[0].(*kmsg.DeleteGroupsResponse).Groups {
 			switch code := g.ErrorCode; {
 			case g.Group != group:
 				continue
 			case code == 0:
-				return offsets.Written, "", nil
+				done.Result, done.Error = offsets.Written, ""
+				return done
 			case coordinatorMoved(code):
-				last = wire.CodeText(code)
+				done.Error = wire.CodeText(code)
 			case active(code):
-				return offsets.Failed, "the group is active (" + wire.CodeName(code) + ")", nil
+				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true
+				return done
 			case code == wire.CodeGroupAuthorization:
-				lacks = &offsets.Right{Operation: "DELETE", On: "group", Name: group}
-				return offsets.Failed, troubleCode(code, lacks.String()).Reason, lacks
+				done.Lacks = &offsets.Right{Operation: "DELETE", On: "group", Name: group}
+				done.Error = troubleCode(code, done.Lacks.String()).Reason
+				return done
 			default:
-				return offsets.Failed, wire.CodeText(code), nil
+				done.Error = wire.CodeText(code)
+				return done
 			}
 		}
 	}
-	return offsets.Failed, last, lacks
+	return done
+}
+
+// more says what a group has, or is going to have, beyond the commits that it had, "" if there is nothing. What is only pending is told
+// of partitions that are named: so all that there are have to be.
+func (w *writing) more(ctx context.Context, node int32) (string, *offsets.Trouble) {
+	topics, err := w.c.Topics(ctx)
+	if err != nil {
+		return "", troubleOf(err)
+	}
+	named := map[string][]int32{}
+	for name, n := range topics {
+		for p := range int32(n) {
+			named[name] = append(named[name], p)
+		}
+	}
+	had := map[offsets.Key]offsets.Change{}
+	for _, c := range w.changes {
+		had[c.Key] = c
+	}
+	for _, of := range []map[string][]int32{nil, named} {
+		if of != nil && len(of) == 0 {
+			continue // there are none; nil stands for all
+		}
+		now, trouble := w.standing(ctx, node, of)
+		if trouble != nil {
+			return "", trouble
+		}
+		first, said := offsets.Key{}, ""
+		for k, e := range now {
+			c, known := had[k]
+			if !known {
+				c.Old.Offset, c.New.Offset = offsets.None, offsets.None
+			}
+			if why := c.Overtaken(e); why != "" && e.Presence != offsets.Denied && (said == "" || k.Compare(first) < 0) {
+				first, said = k, k.String()+": "+why
+			}
+		}
+		if said != "" {
+			return said, nil
+		}
+	}
+	return "", nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -19,7 +20,8 @@ const maxCommit = 500_000
 // WriteCommits commits the changes of the committed side whose verdict is Write and that have no result yet, and removes the commit where the new
 // offset is None. It returns all changes in the order given, each of these with a Result: Written, Failed with Error, Unverified
 // where no answer came (it may or may not have been written), or NotTried. A coordinator on the move, or one that cannot be
-// reached, is tried again until ctx ends; what was sent and not answered is never sent again.
+// reached, is tried again until ctx ends; what was sent and not answered is never sent again. Directly before each try it is read what
+// stands: what is neither Old nor New any more is Refused, and so is its request.
 //
 // Commits carry generation -1, so that a broker refuses them while the group has members, and the topic id where both the
 // change and the broker (Kafka 4.1) have one, so that it refuses them for a topic that was recreated.
@@ -84,6 +86,10 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			w.changes[i].Result, w.changes[i].Error = result, reason
 		}
 	}
+	partitions := map[string][]int32{}
+	for _, i := range indexes {
+		partitions[w.changes[i].Topic] = append(partitions[w.changes[i].Topic], w.changes[i].Partition)
+	}
 	last := ""
 	for try := 0; ; try++ {
 		if try > 0 && !pause(ctx, try) || ctx.Err() != nil {
@@ -96,10 +102,14 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		if try > 0 {
 			w.c.wire.NewLook() // a broker that was away may be back
 		}
-		node, trouble, final := w.coordinator(ctx)
+		node, trouble := w.coordinator(ctx, try)
+		var now map[offsets.Key]offsets.Entry
+		if trouble == nil {
+			now, trouble = w.standing(ctx, node, partitions)
+		}
 		if trouble != nil {
 			last = trouble.Reason
-			if final {
+			if trouble.Denied {
 				set(indexes, offsets.Failed, last)
 				for _, i := range indexes {
 					w.changes[i].Lacks = trouble.Lacks("group", w.group)
@@ -107,6 +117,9 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 				return false
 			}
 			continue
+		}
+		if w.overtaken(indexes, now) {
+			return false
 		}
 		answers, err := w.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
 			if remove {
@@ -147,31 +160,51 @@ func refusedForGood(err error) bool {
 	return errors.As(err, &auth)
 }
 
-// coordinator finds the group's coordinator anew, and asks it first whether it still is: so the connection on which the write
-// will go out has just answered. final says that trying again is of no use.
-func (w *writing) coordinator(ctx context.Context) (node int32, t *offsets.Trouble, final bool) {
-	w.c.mu.Lock()
-	via, ok := w.c.coordinators[w.group]
-	w.c.mu.Unlock()
-	if !ok {
-		via = wire.Any
-	}
-	nodes, troubles := w.c.coordinatorsOf(ctx, []string{w.group}, via, true)
+// coordinator finds the group's coordinator, anew unless it is the first try.
+func (w *writing) coordinator(ctx context.Context, try int) (int32, *offsets.Trouble) {
+	nodes, troubles := w.c.coordinatorsOf(ctx, []string{w.group}, wire.Any, try > 0)
 	if t := troubles[w.group]; t != nil {
-		return 0, t, t.Denied
+		return 0, t
 	}
 	w.c.mu.Lock()
 	w.c.cluster.OffsetsTopic = true
 	w.c.mu.Unlock()
-	node = nodes[w.group]
-	if node == via {
-		return node, nil, false
+	return nodes[w.group], nil
+}
+
+// standing reads what is about to be written over, from the very coordinator and as late as can be: a write that had to wait for its
+// turn, or for a coordinator, is not to hit what was committed meanwhile. topics nil means all, but for what is only pending.
+func (w *writing) standing(ctx context.Context, node int32, topics map[string][]int32) (map[offsets.Key]offsets.Entry, *offsets.Trouble) {
+	all := map[offsets.Key]offsets.Entry{}
+	for part := range chunkTopics(topics) {
+		answers, err := w.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
+			return fetchOffsets(v, []string{w.group}, part, true)
+		})
+		if err != nil {
+			return nil, troubleOf(err)
+		}
+		got := readOffsets([]string{w.group}, answers)[w.group]
+		switch {
+		case !got.told:
+			return nil, &offsets.Trouble{Reason: unnamed}
+		case got.code != 0 && got.code != wire.CodeGroupNotFound:
+			return nil, troubleCode(got.code, "DESCRIBE on group "+w.group)
+		}
+		maps.Copy(all, got.entries)
 	}
-	nodes, troubles = w.c.coordinatorsOf(ctx, []string{w.group}, node, true)
-	if t := troubles[w.group]; t != nil {
-		return 0, t, t.Denied
+	return all, nil
+}
+
+// overtaken refuses all of a request if anything that it writes over has moved.
+func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry) bool {
+	moved := false
+	for _, i := range indexes {
+		if why := w.changes[i].Overtaken(now[w.changes[i].Key]); why != "" {
+			w.changes[i].Result, w.changes[i].Error, w.changes[i].Refused, w.changes[i].Moved = offsets.Failed, why, true, true
+			moved = true
+		}
 	}
-	return nodes[w.group], nil, false
+	return moved
 }
 
 // commits builds OffsetCommit. limit is the newest version that may be used, -1 without one.

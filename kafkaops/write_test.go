@@ -16,9 +16,13 @@ import (
 	"gtoffset/kafkaops/offsets"
 )
 
-// to is a change that writes.
-func to(topic string, p int32, offset int64, id string) offsets.Change {
-	return offsets.Change{Key: key(topic, p), Side: offsets.Committed, TopicID: id, New: offsets.Value{Offset: offset, Epoch: offsets.None}, Verdict: offsets.Write}
+// to is a change that writes where nothing is yet, or from what stands.
+func to(topic string, p int32, offset int64, id string, from ...int64) offsets.Change {
+	old := append(from, offsets.None)[0]
+	return offsets.Change{
+		Key: key(topic, p), Side: offsets.Committed, TopicID: id, Verdict: offsets.Write,
+		Old: offsets.Value{Offset: old, Epoch: offsets.None}, New: offsets.Value{Offset: offset, Epoch: offsets.None},
+	}
 }
 
 func results(changes []offsets.Change) []string {
@@ -43,7 +47,7 @@ func TestWriteCommits(t *testing.T) {
 			done.Result = offsets.Already
 			rich := to("orders", 1, 20, id)
 			rich.New.Metadata, rich.New.Epoch = "from the store", 0
-			changes := []offsets.Change{to("orders", 0, 10, id), rich, to("orders", 2, 30, ""), kept, to("orders", 4, offsets.None, id), done, to("orders", 9, 1, id)}
+			changes := []offsets.Change{to("orders", 0, 10, id), rich, to("orders", 2, 30, ""), kept, to("orders", 4, offsets.None, id, 44), done, to("orders", 9, 1, id)}
 			before := slices.Clone(changes)
 			got := c.WriteCommits(within(t), "g", changes)
 			if !slices.EqualFunc(changes, before, func(a, b offsets.Change) bool { return a == b }) {
@@ -139,19 +143,19 @@ func TestWriteWaitsForTheCoordinator(t *testing.T) {
 	b.Kill(at)
 	back := time.AfterFunc(300*time.Millisecond, func() { b.Revive(at) })
 	defer back.Stop()
-	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, "")})
+	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, "", 1)})
 	if got[0].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
 	b.Fake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.NotCoordinator, Count: 6})
-	got = c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 6, "")})
+	got = c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 6, "", 5)})
 	if got[0].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
 	b.Kill(at)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	got = c.WriteCommits(ctx, "g", []offsets.Change{to("orders", 0, 7, "")})
+	got = c.WriteCommits(ctx, "g", []offsets.Change{to("orders", 0, 7, "", 6)})
 	if got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "refused") {
 		t.Errorf("got %q", results(got))
 	}

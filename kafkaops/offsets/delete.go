@@ -8,13 +8,13 @@ import (
 
 // Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
 // of each commit.
-func (g PlanGroup) Deleted(result Result, why string, lacks *Right) PlanGroup {
-	g.Result, g.Error, g.Lacks = result, why, lacks
+func (g PlanGroup) Deleted(done Change) PlanGroup {
+	g.Result, g.Error, g.Lacks = done.Result, done.Error, done.Lacks
 	g.Changes = slices.Clone(g.Changes)
 	for i, c := range g.Changes {
 		if c.Verdict == Write {
-			g.Changes[i].Result, g.Changes[i].Error, g.Changes[i].Lacks = result, why, lacks
-			g.Changes[i].Pending = result == Unverified
+			c.Result, c.Error, c.Lacks, c.Pending, c.Refused, c.Moved = done.Result, done.Error, done.Lacks, done.Pending, done.Refused, done.Moved
+			g.Changes[i] = c
 		}
 	}
 	return g

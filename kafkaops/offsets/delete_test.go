@@ -58,7 +58,7 @@ func TestDeleteBareGroup(t *testing.T) {
 	if plan.ToDo() != 1 {
 		t.Errorf("a group without commits: %d to do, want 1", plan.ToDo())
 	}
-	if plan.Groups[0] = plan.Groups[0].Deleted(offsets.Written, "", nil); plan.ToDo() != 0 {
+	if plan.Groups[0] = plan.Groups[0].Deleted(offsets.Change{Result: offsets.Written}); plan.ToDo() != 0 {
 		t.Errorf("deleted: %d to do", plan.ToDo())
 	}
 	s = group(committed(known(0, 9), offsets.At(5)))

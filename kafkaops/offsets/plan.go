@@ -356,6 +356,19 @@ func (c Change) refusePending() Change {
 	return c.refuse(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", "")
 }
 
+// Overtaken is why a commit must not be written any more over what stands now, "" if it may.
+func (c Change) Overtaken(now Entry) string {
+	switch at := ValueOf(now).Offset; {
+	case now.Pending:
+		return pending
+	case now.Problem():
+		return "what stands could not be read before the write: " + now.Reason
+	case at != c.Old.Offset && at != c.New.Offset:
+		return fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(at))
+	}
+	return ""
+}
+
 // RefusePending refuses to write commits that an open transaction is going to commit anew: its job is in the middle of something, and which
 // of the two stands depends on which comes later in the log.
 func (p Plan) RefusePending(s Snapshot) Plan {
@@ -427,7 +440,7 @@ func (c Change) unknown(before string, r Range) Change {
 
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {
-	return p.eachOf(func(group string, c Change) Change {
+	p = p.eachOf(func(group string, c Change) Change {
 		if c.Verdict != Write || c.Result == NotTried {
 			return c
 		}
@@ -455,6 +468,17 @@ func Verify(p Plan, after Snapshot) Plan {
 		}
 		return c
 	})
+	for i, pg := range p.Groups {
+		if !pg.Whole || pg.Result != Unverified {
+			continue
+		}
+		if g, _ := after.Group(pg.Group); g.Existence == Missing {
+			p.Groups[i].Result, p.Groups[i].Error = Written, ""
+		} else {
+			p.Groups[i].Error += "; it is not seen to be gone, but may still go"
+		}
+	}
+	return p
 }
 
 // unread says why what was written could not be read back.
