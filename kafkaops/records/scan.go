@@ -1,9 +1,8 @@
 package records
 
 import (
-	"cmp"
 	"errors"
-	"slices"
+	"sort"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -59,6 +58,6 @@ func aborted(all []kmsg.FetchResponseTopicPartitionAbortedTransaction) []Aborted
 	for i, a := range all {
 		list[i] = Aborted{ProducerID: a.ProducerID, First: a.FirstOffset}
 	}
-	slices.SortFunc(list, func(a, b Aborted) int { return cmp.Compare(a.First, b.First) })
+	sort.Slice(list, func(i, j int) bool { return list[i].First < list[j].First })
 	return list
 }

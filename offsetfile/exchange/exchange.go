@@ -208,7 +208,7 @@ func (d Document) Sorted() Document {
 	inOrder := func(a, b Row) int { return a.compare(&b) }
 	if !slices.IsSortedFunc(d.Rows, inOrder) { // a look is: then there need not be two of a million rows
 		d.Rows = slices.Clone(d.Rows)
-		slices.SortStableFunc(d.Rows, inOrder)
+		sort.SliceStable(d.Rows, func(i, j int) bool { return inOrder(d.Rows[i], d.Rows[j]) < 0 })
 	}
 	return d
 }

@@ -214,7 +214,7 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 		}
 		j++
 	}
-	slices.SortStableFunc(places, func(a, b found) int { return a.compare(&b.Row) })
+	sort.SliceStable(places, func(i, j int) bool { return places[i].compare(&places[j].Row) < 0 })
 	for n := 1; n < len(places); n++ {
 		if places[n-1].compare(&places[n].Row) == 0 && !r.untold(false) {
 			at := r.place(places[n-1].pos, "", "")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -247,7 +246,7 @@ func (r *reading) theGroup() (string, error) {
 // finish sorts, finds what repeats itself, and says all that is wrong.
 func (r *reading) finish() (Document, error) {
 	if !r.sorted() {
-		slices.SortStableFunc(r.rows, func(a, b found) int { return a.compare(&b.Row) })
+		sort.SliceStable(r.rows, func(i, j int) bool { return r.rows[i].compare(&r.rows[j].Row) < 0 })
 	}
 	rows := r.rows[:0]
 	for i := range r.rows {
