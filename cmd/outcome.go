@@ -377,6 +377,7 @@ func (w *writing) outcome(wrote bool) error {
 		gone += b2i(pg.Deleting())
 		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
 			bad++
+			refused += b2i(pg.Refused)
 			p.lacks = cmp.Or(p.lacks, pg.Lacks)
 			first = cmp.Or(first, fmt.Sprintf("group %q: %s", pg.Group, cmp.Or(pg.Error, "no answer")))
 			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})

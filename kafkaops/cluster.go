@@ -33,6 +33,7 @@ type Cluster struct {
 	cluster      wire.Cluster
 	coordinators map[string]int32
 	leaders      map[string][]leader // by topic and partition
+	named        map[string][]int32  // see partitions
 }
 
 // leader is what the last Metadata said of a partition.

@@ -81,18 +81,38 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 	return done
 }
 
+// partitions names all partitions that a job may read, as they were when they were first asked for: of many groups, that is once.
+func (c *Cluster) partitions(ctx context.Context) (map[string][]int32, error) {
+	c.mu.Lock()
+	named := c.named
+	c.mu.Unlock()
+	if named != nil {
+		return named, nil
+	}
+	topics, err := c.Topics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named = map[string][]int32{}
+	for name, n := range topics {
+		for p := range int32(n) {
+			if !offsets.Internal(name) {
+				named[name] = append(named[name], p)
+			}
+		}
+	}
+	c.mu.Lock()
+	c.named = named
+	c.mu.Unlock()
+	return named, nil
+}
+
 // more says what a group has, or is going to have, beyond the commits that it had, "" if there is nothing. What is only pending is told
 // of partitions that are named: so all that there are have to be.
 func (w *writing) more(ctx context.Context, node int32) (string, *offsets.Trouble) {
-	topics, err := w.c.Topics(ctx)
+	named, err := w.c.partitions(ctx)
 	if err != nil {
 		return "", troubleOf(err)
-	}
-	named := map[string][]int32{}
-	for name, n := range topics {
-		for p := range int32(n) {
-			named[name] = append(named[name], p)
-		}
 	}
 	had := map[offsets.Key]offsets.Change{}
 	for _, c := range w.changes {

@@ -9,7 +9,10 @@ import (
 // Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
 // of each commit.
 func (g PlanGroup) Deleted(done Change) PlanGroup {
-	g.Result, g.Error, g.Lacks = done.Result, done.Error, done.Lacks
+	g.Result, g.Error, g.Lacks, g.Refused = done.Result, done.Error, done.Lacks, done.Refused
+	if done.Moved { // what moved may be another partition
+		done.Error = "the group is not deleted: " + done.Error
+	}
 	g.Changes = slices.Clone(g.Changes)
 	for i, c := range g.Changes {
 		if c.Verdict == Write {

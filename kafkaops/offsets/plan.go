@@ -35,6 +35,7 @@ type PlanGroup struct {
 	Result  Result    // of deleting it
 	Error   string    // why, for Failed
 	Lacks   *Right    // Failed for want of it
+	Refused bool      // Failed because members are in it, or it has what was not to go
 	Damaged []Remains // what the store's changes put something else in the place of, and the old offsets do not tell
 	Changes []Change  // sorted by topic, partition, side
 }
