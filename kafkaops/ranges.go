@@ -284,29 +284,7 @@ func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
 
 // at measures partitions at their leader in one exchange and returns those that have another leader now.
 func (m *measuring) at(ctx context.Context, node int32, keys []offsets.Key) (again []offsets.Key) {
-	answers, err := m.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
-		asked := []struct {
-			timestamp int64
-			isolation int8
-		}{{-2, 0}, {-1, 0}}
-		if m.stable && v.Max(wire.ListOffsets) >= 2 {
-			asked = append(asked, struct {
-				timestamp int64
-				isolation int8
-			}{-1, 1})
-		}
-		var all []kmsg.Request
-		for _, a := range asked { // one request each: a broker refuses a partition that is named twice
-			q := kmsg.NewPtrListOffsetsRequest()
-			q.ReplicaID, q.IsolationLevel = -1, a.isolation
-			q.Topics = listOffsets(keys, a.timestamp)
-			if err := v.Set(q, -1); err != nil {
-				return nil, err
-			}
-			all = append(all, q)
-		}
-		return all, nil
-	})
+	answers, err := m.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) { return m.bounds(v, keys) })
 	if err != nil {
 		t := troubleOf(err)
 		for _, k := range keys {
@@ -318,58 +296,93 @@ func (m *measuring) at(ctx context.Context, node int32, keys []offsets.Key) (aga
 		}
 		return nil
 	}
-	const left = "the leader's answer does not name the partition"
 	for _, k := range keys {
 		r := &m.ranges[k.Topic][k.Partition]
-		r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, left, false, false
+		r.State, r.Reason, r.Denied, r.Away = offsets.RangeUnknown, "", false, false
 		r.Earliest, r.End, r.Stable = offsets.None, offsets.None, offsets.None
 	}
 	for i, a := range answers {
-		l := a.(*kmsg.ListOffsetsResponse)
-		for _, t := range l.Topics {
-			for _, p := range t.Partitions {
-				rs := m.ranges[t.Topic]
-				if int(p.Partition) >= len(rs) || p.Partition < 0 {
-					continue
-				}
-				r := &rs[p.Partition]
-				if r.Leader != node {
-					continue // not asked for, and another goroutine's
-				}
-				if p.ErrorCode != 0 {
-					if r.Reason != left {
-						continue // one reason is enough, and one retry
-					}
-					trouble := troubleCode(p.ErrorCode, "DESCRIBE on topic "+t.Topic)
-					r.Reason, r.Denied = trouble.Reason, trouble.Denied
-					if leaderMoved(p.ErrorCode) {
-						again = append(again, offsets.Key{Topic: t.Topic, Partition: p.Partition})
-					}
-					continue
-				}
-				switch i {
-				case 0:
-					r.Earliest = p.Offset
-				case 1:
-					r.End = p.Offset
-					if l.Version >= 4 {
-						r.Epoch = max(p.LeaderEpoch, r.Epoch)
-					}
-				case 2:
-					r.Stable = p.Offset
-				}
-			}
-		}
+		again = append(again, m.bound(node, i, a.(*kmsg.ListOffsetsResponse))...)
 	}
 	for _, k := range keys {
 		r := &m.ranges[k.Topic][k.Partition]
-		complete := r.Earliest >= 0 && r.End >= 0 && (len(answers) < 3 || r.Stable >= 0)
-		if r.Reason == left && complete {
-			r.State, r.Reason = offsets.RangeKnown, ""
+		complete := r.Earliest >= 0 && r.End >= 0 && (len(answers) <= atStable || r.Stable >= 0)
+		switch {
+		case r.Reason == "" && complete:
+			r.State = offsets.RangeKnown
 			r.End = max(r.End, r.Earliest) // records were deleted between the two requests
 			continue
+		case r.Reason == "":
+			r.Reason = "the leader's answer does not name the partition"
 		}
 		r.Earliest, r.End, r.Stable = 0, 0, offsets.None
+	}
+	return again
+}
+
+// What is asked of a leader, in this order.
+const (
+	atEarliest = iota
+	atEnd
+	atStable // only on demand
+)
+
+// bounds are the requests for what is asked, one for each: a broker refuses a partition that is named twice.
+func (m *measuring) bounds(v wire.Versions, keys []offsets.Key) (all []kmsg.Request, err error) {
+	last := atEnd
+	if m.stable && v.Max(wire.ListOffsets) >= 2 {
+		last = atStable
+	}
+	for what := atEarliest; what <= last; what++ {
+		q := kmsg.NewPtrListOffsetsRequest()
+		q.ReplicaID = -1
+		timestamp := int64(-1)
+		switch what {
+		case atEarliest:
+			timestamp = -2
+		case atStable:
+			q.IsolationLevel = 1
+		}
+		q.Topics = listOffsets(keys, timestamp)
+		if err := v.Set(q, -1); err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+	return all, nil
+}
+
+// bound takes one answer over, and returns the partitions that have another leader now.
+func (m *measuring) bound(node int32, what int, answer *kmsg.ListOffsetsResponse) (again []offsets.Key) {
+	for _, t := range answer.Topics {
+		for _, p := range t.Partitions {
+			rs := m.ranges[t.Topic]
+			if int(p.Partition) >= len(rs) || p.Partition < 0 {
+				continue
+			}
+			r := &rs[p.Partition]
+			switch {
+			case r.Leader != node: // not asked for, and another goroutine's
+			case p.ErrorCode != 0:
+				if r.Reason != "" {
+					continue // one reason is enough, and one retry
+				}
+				trouble := troubleCode(p.ErrorCode, "DESCRIBE on topic "+t.Topic)
+				r.Reason, r.Denied = trouble.Reason, trouble.Denied
+				if leaderMoved(p.ErrorCode) {
+					again = append(again, offsets.Key{Topic: t.Topic, Partition: p.Partition})
+				}
+			case what == atEarliest:
+				r.Earliest = p.Offset
+			case what == atEnd:
+				r.End = p.Offset
+				if answer.Version >= 4 {
+					r.Epoch = max(p.LeaderEpoch, r.Epoch)
+				}
+			default:
+				r.Stable = p.Offset
+			}
+		}
 	}
 	return again
 }
