@@ -92,35 +92,17 @@ func runBackups(g *global, o *backupsOptions) error {
 		switch {
 		case doc.Kind == exchange.Export: // somebody's own document: neither listed nor removed
 			continue
-		case doc.Kind == exchange.Plan && !(o.pruning && name == doc.ID+planSuffix): // under a name of somebody's own it is theirs
+		case o.pruning && (!ownName(name, doc) || !doc.Taken.Before(before)):
 			continue
-		case o.pruning && doc.Kind == exchange.Backup && name != doc.ID+".json": // so is a backup that was given another
+		case o.pruning:
+			errs = append(errs, removeSaved(path, doc, empty, &view))
 			continue
-		case o.pruning && !doc.Taken.Before(before):
+		case doc.Kind == exchange.Plan: // under a name of somebody's own
 			continue
 		}
 		item := output.BackupItem{Path: path, ID: doc.ID, Taken: doc.Taken, Command: doc.Command, Side: doc.Side, Why: doc.Why, User: doc.User, Offsets: len(doc.Rows)}
 		for _, grp := range doc.Groups {
 			item.Groups = append(item.Groups, grp.Name)
-		}
-		if o.pruning {
-			if err := os.Remove(path); err != nil {
-				p := &problem{code: exitFailed, text: err.Error(), err: err}
-				if errors.Is(err, fs.ErrPermission) {
-					p.hint = asBackupsUser
-				}
-				errs = append(errs, p)
-				continue
-			}
-			switch {
-			case empty:
-				view.Removed.Empty++
-			case doc.Kind == exchange.Plan:
-				view.Removed.Plans++
-			default:
-				view.Removed.Backups++
-			}
-			continue
 		}
 		view.Items = append(view.Items, item)
 	}
@@ -130,6 +112,37 @@ func runBackups(g *global, o *backupsOptions) error {
 		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(len(b.Path), len(a.Path)), strings.Compare(b.Path, a.Path)) < 0
 	})
 	return errors.Join(append(errs, view.Write(g.out(), output.Format(g.format)))...)
+}
+
+// ownName reports whether a file has the name that was given to it when it was saved: under another it is somebody's own.
+func ownName(name string, doc exchange.Document) bool {
+	switch doc.Kind {
+	case exchange.Plan:
+		return name == doc.ID+planSuffix
+	case exchange.Backup:
+		return name == doc.ID+".json"
+	}
+	return true
+}
+
+// removeSaved removes a file, and counts it.
+func removeSaved(path string, doc exchange.Document, empty bool, view *output.Backups) error {
+	if err := os.Remove(path); err != nil {
+		p := &problem{code: exitFailed, text: err.Error(), err: err}
+		if errors.Is(err, fs.ErrPermission) {
+			p.hint = asBackupsUser
+		}
+		return p
+	}
+	switch {
+	case empty:
+		view.Removed.Empty++
+	case doc.Kind == exchange.Plan:
+		view.Removed.Plans++
+	default:
+		view.Removed.Backups++
+	}
+	return nil
 }
 
 const asBackupsUser = "run it as the user whose backups they are"
