@@ -271,10 +271,15 @@ func chunks[T any](all []T, limit int, size func(T) int) func(func([]T) bool) {
 
 // byNode runs f once for each node at the same time.
 func byNode[T any](work map[int32]T, f func(node int32, work T)) {
+	nodes := slices.Sorted(maps.Keys(work))
+	if len(nodes) == 0 {
+		return
+	}
 	var wg sync.WaitGroup
-	for _, node := range slices.Sorted(maps.Keys(work)) {
+	for _, node := range nodes[1:] {
 		wg.Go(func() { f(node, work[node]) })
 	}
+	f(nodes[0], work[nodes[0]]) // of one, as often, there is nobody to wait for
 	wg.Wait()
 }
 
