@@ -468,12 +468,14 @@ func (w *writing) recheck() offsets.Plan {
 	return offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh).KeepsOne(w.fresh).Lacking(w.fresh)
 }
 
-// lastRead reads the commits once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
+// lastRead reads the commits, and what decided in the store, once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
 // disk: what was committed meanwhile would be written over, and be in no backup.
 func (w *writing) lastRead(ctx context.Context) error {
 	var names []string
+	leans := map[string]bool{}
 	for _, pg := range w.plan.Groups {
-		if pg.WritesCommits() {
+		leans[pg.Group] = pg.Leans(offsets.Stored)
+		if pg.WritesCommits() || pg.Leans(offsets.Committed) {
 			names = append(names, pg.Group)
 		}
 	}
@@ -495,6 +497,16 @@ func (w *writing) lastRead(ctx context.Context) error {
 		if next < len(now) && now[next].ID == was.ID {
 			w.fresh.Groups[i] = was.Again(now[next].Group, now[next].Commits)
 			next++
+		}
+	}
+	for i := range w.fresh.Groups {
+		if g := &w.fresh.Groups[i]; leans[g.ID] {
+			held, err := w.g.session.store.Load(limited, g.ID, w.scope.topicNames(), w.road.salvage)
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				return errors.Join(err, w.unsave())
+			}
+			g.Store = &held.Store
+			g.Read(offsets.Stored, held.Entries)
 		}
 	}
 	checked := w.recheck()

@@ -572,6 +572,19 @@ func TestFreshLook(t *testing.T) {
 				same(t, "files", len(w.backups()), 0)
 			})
 		}
+		t.Run("what decided", func(t *testing.T) {
+			t.Parallel()
+			for _, side := range []string{"committed", "stored"} {
+				w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 800).save("billing", "orders", 600)
+				moves, other := func() { w.commit("billing", "orders", 860) }, "--stored"
+				if side == "stored" {
+					moves, other = func() { w.save("billing", "orders", 550) }, "--committed"
+				}
+				meanwhile(w, moves)
+				w.run("reset", "-g", "billing", "-t", "orders", "--to-"+side, other, "-s", w.store).exits(4).says("the "+side+" offset that decided has moved since the plan", "nothing was written")
+				same(t, "files", len(w.backups()), 0)
+			}
+		})
 		t.Run("--partial", func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 200)

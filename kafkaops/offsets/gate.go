@@ -93,6 +93,13 @@ func (pg PlanGroup) wishes(side Side) bool {
 // WritesCommits reports whether anything of the group is to be written to the cluster.
 func (pg PlanGroup) WritesCommits() bool { return pg.Whole && pg.Refusal == "" || pg.writes(Committed) }
 
+// Leans reports whether something that is to be written was decided by what stands on a side, which is the other one.
+func (pg PlanGroup) Leans(on Side) bool {
+	return slices.ContainsFunc(pg.Changes, func(c Change) bool {
+		return c.Side != on && c.Beside != nil && c.toDo() && c.Result != Already
+	})
+}
+
 // writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {
