@@ -133,8 +133,8 @@ func (g *global) tidying(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		return r.Range.Gone() && r.Stored.Presence == offsets.Present && !offsets.Judge(r.Stored, r.Range, shot.Origin.Cluster).Foreign
 	})
 	for _, sel := range gone {
-		if file := emptied(shot, grp, sc, sel); file != "" {
-			return outOfTheWay(file) + ": nothing in it exists any more"
+		if file := emptied(grp, sc, sel); file != "" {
+			return "nothing in " + file + " exists any more: " + away(shot, file)
 		}
 	}
 	if len(gone) > 0 {
@@ -156,11 +156,10 @@ func (g *global) tidying(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 
 // emptied is the file of a topic of which nothing would be left without the selected partitions, if it is a bare one, which cannot be empty;
 // else "".
-func emptied(shot offsets.Snapshot, grp offsets.Group, sc *scope, gone offsets.Selection) string {
-	_, local, _ := localPath(shot.Origin.Store)
+func emptied(grp offsets.Group, sc *scope, gone offsets.Selection) string {
 	place, there := grp.Store.Topic(gone.Topic)
 	some := slices.ContainsFunc(sc.selections, func(s offsets.Selection) bool { return len(s.Partitions) > 0 }) // there may be others
-	if local == "" || !there || place.Whole || some || slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool {
+	if !there || !place.Bare || some || slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool {
 		return r.Topic == gone.Topic && !r.Range.Gone() && r.Stored.Presence != offsets.Absent
 	}) {
 		return ""

@@ -43,7 +43,7 @@ func TestGoneEntriesOfABareFile(t *testing.T) {
 	w := start(t).topic("orders", [2]int64{0, 100}).save("billing", "orders", 50, 60).save("billing", "dropped", 5, 6)
 	describe := []string{"describe", "-g", "billing", "-s", w.store, "--check"}
 	file := w.path("billing", "dropped")
-	w.run(describe...).exits(3).prints("hint: mv " + file + " " + file + ".aside moves it out of the way: nothing in it exists any more")
+	w.run(describe...).exits(3).prints("hint: nothing in " + file + " exists any more: mv " + file + " " + file + ".aside moves it out of the way")
 	w.run("clamp", "-g", "billing", "-t", "dropped", "-s", w.store, "--stored", "--gone", "remove", "--execute").exits(4).says("moves it out of the way", "nothing was written")
 	must(t, os.Rename(file, file+".aside"))
 	w.run(append(typed(w.run(describe...).exits(3).hinted()), "--execute")...).exits(0)
