@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -289,6 +290,7 @@ func (s *shelf) service(table func(*client) offsetfile.Table) storetest.Service 
 				s.values[place("", group, topic, partition)] = "5" + twice + "9"
 			},
 		},
+		Unbroken: "a topic has no place of its own",
 		TextOnly: true, // it speaks JSON
 		Kill:     func(testing.TB) { s.kill() },
 		Start:    s.start,
@@ -397,10 +399,149 @@ func (c unforgiving) Write(ctx context.Context, group string, edits []offsetfile
 	return c.client.Write(ctx, group, edits)
 }
 
+// tidy removes whatever is no number, wherever it is.
+type tidy struct {
+	*client
+	*shelf
+}
+
+func (c tidy) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	c.shelf.mu.Lock()
+	maps.DeleteFunc(c.values, func(_, text string) bool { _, err := offsetfile.CountsNext.Read(text); return err != nil })
+	c.shelf.mu.Unlock()
+	return c.client.Write(ctx, group, edits)
+}
+
+// onePaper keeps all in one file, which it reads, compares and writes as a whole: under a lock, but of what lock says.
+type onePaper struct {
+	*client
+	*shelf
+	locks *sync.Map
+	lock  func(group string, e offsetfile.Edit) string
+}
+
+func (c onePaper) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	for _, e := range edits {
+		mu, _ := c.locks.LoadOrStore(c.lock(group, e), &sync.Mutex{})
+		mu.(*sync.Mutex).Lock()
+		err := c.edit(ctx, group, e)
+		mu.(*sync.Mutex).Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c onePaper) edit(ctx context.Context, group string, e offsetfile.Edit) error {
+	key := place("", group, e.Topic, e.Partition)
+	c.shelf.mu.Lock()
+	all := maps.Clone(c.values)
+	c.shelf.mu.Unlock()
+	if text, there := all[key]; there != (e.Old != nil) || there && text != e.Old.Text {
+		return fmt.Errorf("partition %d: %w", e.Partition, offsetfile.ErrChanged)
+	}
+	if _, _, err := c.Groups(ctx); err != nil { // it takes a while
+		return err
+	}
+	delete(all, key)
+	if e.New != nil {
+		all[key] = e.New.Text
+	}
+	c.shelf.mu.Lock()
+	defer c.shelf.mu.Unlock()
+	c.values = all
+	return nil
+}
+
+// reader is a Table that is only read. What it finds goes through change.
+type reader struct {
+	*client
+	can    offsetfile.Abilities
+	change func(*offsetfile.Found)
+	near   bool // it takes what begins with a group's name for the group's
+}
+
+func (c reader) Can() offsetfile.Abilities { return c.can }
+
+func (c reader) Write(context.Context, string, []offsetfile.Edit) error {
+	panic("a write of what is only read")
+}
+
+func (c reader) Groups(ctx context.Context) (groups, notes []string, err error) {
+	if c.can.Nameless {
+		return nil, nil, ctx.Err()
+	}
+	return c.client.Groups(ctx)
+}
+
+func (c reader) Read(ctx context.Context, group string, topics []string) (offsetfile.Found, error) {
+	if c.near {
+		groups, _, err := c.Groups(ctx)
+		if err != nil {
+			return offsetfile.Found{}, err
+		}
+		slices.Sort(groups)
+		for _, g := range groups {
+			if strings.HasPrefix(g, group) {
+				group = g
+			}
+		}
+	}
+	found, err := c.client.Read(ctx, group, topics)
+	if c.change != nil {
+		c.change(&found)
+	}
+	return found, err
+}
+
+// eachCell changes, or drops, each value that is found.
+func eachCell(change func(p int32, cell *offsetfile.Cell) (keep bool)) func(*offsetfile.Found) {
+	return func(found *offsetfile.Found) {
+		for _, topic := range found.Topics {
+			for p, cell := range topic.Cells {
+				if delete(topic.Cells, p); change(p, &cell) {
+					topic.Cells[p] = cell
+				}
+			}
+		}
+	}
+}
+
+// eachNumber changes the numbers alone.
+func eachNumber(change func(n int64) int64) func(*offsetfile.Found) {
+	return eachCell(func(_ int32, cell *offsetfile.Cell) bool {
+		if n, err := offsetfile.CountsNext.Read(cell.Text); err == nil {
+			cell.Text = strconv.FormatInt(change(n), 10)
+		}
+		return true
+	})
+}
+
+// readService is a shelf of which a store is made that is only read.
+func (s *shelf) readService(table func(*client) offsetfile.Table) storetest.Service {
+	service := s.service(table)
+	service.Fill = func(_ testing.TB, group string, texts map[offsets.Key]string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		maps.DeleteFunc(s.values, func(key, _ string) bool {
+			return strings.HasPrefix(key, strings.TrimSuffix(place("", group, "", 0), `"","0"]`))
+		})
+		for k, text := range texts {
+			s.values[place("", group, k.Topic, k.Partition)] = text
+		}
+	}
+	return service
+}
+
+func TestTableContractOnlyRead(t *testing.T) {
+	storetest.Run(t, newShelf(t).readService(func(c *client) offsetfile.Table { return reader{client: c} }))
+}
+
 // envBoast names one of the boasts to the process in which the contract is to find it out.
 const envBoast = "OFFSETFILE_TEST_BOAST"
 
-// What a store claims and does not keep fails the part of the contract that tries it.
+// What a store claims and does not keep, and what it does wrong, fails the part of the contract that tries it.
 func TestBoasts(t *testing.T) {
 	claim := func(change func(*offsetfile.Abilities)) func(*client) offsetfile.Table {
 		return func(c *client) offsetfile.Table {
@@ -409,41 +550,92 @@ func TestBoasts(t *testing.T) {
 			return claims{c, can}
 		}
 	}
-	var ever sync.Map
-	boasts := map[string]struct {
+	s := newShelf(t)
+	var ever, locks sync.Map
+	paper := func(lock func(group string, e offsetfile.Edit) string) func(*client) offsetfile.Table {
+		return func(c *client) offsetfile.Table { return onePaper{c, s, &locks, lock} }
+	}
+	found := func(change func(*offsetfile.Found)) func(*client) offsetfile.Table {
+		return func(c *client) offsetfile.Table { return reader{client: c, change: change} }
+	}
+	able := func(can offsetfile.Abilities) func(*client) offsetfile.Table {
+		return func(c *client) offsetfile.Table { return reader{client: c, can: can} }
+	}
+	type boast struct {
 		part  string // of the contract
 		table func(*client) offsetfile.Table
-	}{
-		"epochs":   {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Epochs = true })},
-		"identity": {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Identity = true })},
-		"times":    {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Times = true })},
-		"locks":    {"locks", claim(func(can *offsetfile.Abilities) { can.Locks = true })},
-		"compare":  {"another writer in between", func(c *client) offsetfile.Table { return careless{c} }},
-		"at once":  {"two at once", func(c *client) offsetfile.Table { return slow{careless{c}} }},
-		"least":    {"limits of numbers", claim(func(can *offsetfile.Abilities) { can.Least = 5 })},
-		"nameless": {"nothing is stored", claim(func(can *offsetfile.Abilities) { can.Nameless = true })},
-		"removed":  {"save and load", func(c *client) offsetfile.Table { return clinging{c, &ever} }},
-		"creates":  {"making the root", claim(func(can *offsetfile.Abilities) { can.Creates = false })},
-		"a topic":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, false} }},
-		"a group":  {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, true} }},
-		"salvage":  {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
-		"a root":   {"making the root", func(c *client) offsetfile.Table { c.create = false; return c }},
-		"no root":  {"missing root", func(c *client) offsetfile.Table { c.create = true; return c }},
 	}
-	if b, ok := boasts[os.Getenv(envBoast)]; ok {
-		storetest.Run(t, newShelf(t).service(b.table))
+	written := map[string]boast{
+		"epochs":       {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Epochs = true })},
+		"identity":     {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Identity = true })},
+		"times":        {"what is kept beside", claim(func(can *offsetfile.Abilities) { can.Times = true })},
+		"locks":        {"locks", claim(func(can *offsetfile.Abilities) { can.Locks = true })},
+		"compare":      {"another writer in between", func(c *client) offsetfile.Table { return careless{c} }},
+		"at once":      {"two at once", func(c *client) offsetfile.Table { return slow{careless{c}} }},
+		"least":        {"limits of numbers", claim(func(can *offsetfile.Abilities) { can.Least = 5 })},
+		"nameless":     {"nothing is stored", claim(func(can *offsetfile.Abilities) { can.Nameless = true })},
+		"removed":      {"save and load", func(c *client) offsetfile.Table { return clinging{c, &ever} }},
+		"creates":      {"making the root", claim(func(can *offsetfile.Abilities) { can.Creates = false })},
+		"a topic":      {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, false} }},
+		"a group":      {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, true} }},
+		"salvage":      {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
+		"tidied":       {"bad values of another group", func(c *client) offsetfile.Table { return tidy{c, s} }},
+		"a root":       {"making the root", func(c *client) offsetfile.Table { c.create = false; return c }},
+		"no root":      {"missing root", func(c *client) offsetfile.Table { c.create = true; return c }},
+		"group's lock": {"many at once, each its own/groups", paper(func(group string, _ offsetfile.Edit) string { return group })},
+		"topic's lock": {"many at once, each its own/topics", paper(func(group string, e offsetfile.Edit) string { return group + " " + e.Topic })},
+		"value's lock": {"many at once, each its own/partitions", paper(func(group string, e offsetfile.Edit) string { return place("", group, e.Topic, e.Partition) })},
+	}
+	read := map[string]boast{
+		"less":         {"values", found(eachNumber(func(n int64) int64 { return max(n-1, 0) }))},
+		"32 bits":      {"values", found(eachNumber(func(n int64) int64 { return n & math.MaxInt32 }))},
+		"a float":      {"values", found(eachNumber(func(n int64) int64 { return int64(min(float64(n), 1<<62)) }))},
+		"no 0":         {"values", found(eachCell(func(p int32, _ *offsetfile.Cell) bool { return p != 0 }))},
+		"zero is none": {"values", found(eachCell(func(_ int32, cell *offsetfile.Cell) bool { return cell.Text != "0" }))},
+		"bad is none": {"bad values", found(eachCell(func(_ int32, cell *offsetfile.Cell) bool {
+			_, err := offsetfile.CountsNext.Read(cell.Text)
+			return err == nil
+		}))},
+		"bad is 0": {"bad values", found(eachCell(func(_ int32, cell *offsetfile.Cell) bool {
+			if _, err := offsetfile.CountsNext.Read(cell.Text); err != nil {
+				cell.Text = "0"
+			}
+			return true
+		}))},
+		"plain names": {"names", found(func(found *offsetfile.Found) {
+			for i, topic := range found.Topics {
+				found.Topics[i].Topic = strings.TrimSpace(topic.Topic)
+			}
+		})},
+		"prefix":   {"groups", func(c *client) offsetfile.Table { return reader{client: c, near: true} }},
+		"nameless": {"groups", able(offsetfile.Abilities{Nameless: true})},
+		"times":    {"only read", able(offsetfile.Abilities{Times: true})},
+		"epochs":   {"only read", able(offsetfile.Abilities{Epochs: true})},
+		"identity": {"only read", able(offsetfile.Abilities{Identity: true})},
+		"locks":    {"only read", able(offsetfile.Abilities{Locks: true})},
+		"compare":  {"only read", able(offsetfile.Abilities{CompareAndSet: true})},
+	}
+	kind, name, _ := strings.Cut(os.Getenv(envBoast), "/")
+	if b, ok := written[name]; ok && kind == "written" {
+		storetest.Run(t, s.service(b.table))
 		return
 	}
-	for boast, b := range boasts {
-		t.Run(boast, func(t *testing.T) {
-			part := strings.ReplaceAll(b.part, " ", "_")
-			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBoasts$/^"+part+"$")
-			c.Env = append(os.Environ(), envBoast+"="+boast)
-			out, err := c.CombinedOutput()
-			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: TestBoasts/"+part) {
-				t.Errorf("got %v, want the part %q to fail\n%s", err, b.part, out)
-			}
-		})
+	if b, ok := read[name]; ok && kind == "read" {
+		storetest.Run(t, s.readService(b.table))
+		return
+	}
+	for kind, boasts := range map[string]map[string]boast{"written": written, "read": read} {
+		for name, b := range boasts {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				part := strings.ReplaceAll(b.part, " ", "_")
+				c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBoasts$/^"+strings.ReplaceAll(part, "/", "$/^")+"$")
+				c.Env = append(os.Environ(), envBoast+"="+kind+"/"+name)
+				out, err := c.CombinedOutput()
+				if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(string(out), "--- FAIL: TestBoasts/"+part) {
+					t.Errorf("got %v, want the part %q to fail\n%s", err, b.part, out)
+				}
+			})
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ func open(t testing.TB, url string, o offsetfile.Options) offsetfile.Store {
 	return s
 }
 
+// noPlace is why a topic as such cannot be broken.
+const noPlace = "a topic's place is a row, which the gateway reads as cells or not at all; rights are those of the table"
+
 func TestContract(t *testing.T) {
 	ctx := context.Background()
 	must(t, real.CreateTable(ctx, "text", "offsets"))
@@ -72,9 +75,10 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("hbase://%s/%s", real.Addr, place), o)
 		},
-		Kill:  func(testing.TB) { real.KillGateway() },
-		Start: func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
-		Turns: 1000, // one a partition
+		Unbroken: noPlace,
+		Kill:     func(testing.TB) { real.KillGateway() },
+		Start:    func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },
+		Turns:    1000, // one a partition
 	}
 	storetest.Run(t, service)
 }
@@ -94,6 +98,9 @@ func TestContractBinary(t *testing.T) {
 			t.Helper()
 			value, err := real.Get(ctx, "binary", "offset%2F"+topic+"%2F"+group, column(partition))
 			must(t, err)
+			if len(value) != 8 {
+				return string(value)
+			}
 			return strconv.FormatInt(int64(binary.BigEndian.Uint64(value)), 10)
 		},
 		Poke: func(t testing.TB, group, topic string, partition int32, text string) {
@@ -108,6 +115,7 @@ func TestContractBinary(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("hbase://%s/binary?family=%s&row=offset/{topic}/{group}", real.Addr, place), o)
 		},
-		NotMade: true,
+		Unbroken: noPlace,
+		NotMade:  true,
 	})
 }

@@ -77,6 +77,7 @@ func contract(m *live.MariaDB, table, params string) storetest.Service {
 			t.Helper()
 			return open(t, url(m.Addr(), place, ""), o)
 		},
+		Unbroken: "a topic has no place of its own: its rows are in the table of all, and rights are those of the table",
 		TextOnly: true,
 		Kill:     func(testing.TB) { m.Kill() },
 		Start:    func(t testing.TB) { t.Helper(); must(t, m.Start(context.Background())) },

@@ -1,6 +1,7 @@
 package spark_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,12 +61,48 @@ func held(h offsetfile.Holding) string {
 }
 
 func TestContract(t *testing.T) {
-	s, root := open(t, map[string]string{"offsets/0": batch(`{"a":{"0":1}}`), "commits/0": done}, "")
+	const at0 = "offsets/0"
+	s, root := open(t, map[string]string{at0: "", "commits/0": done}, "")
+	put := func(t testing.TB, sources ...string) {
+		t.Helper()
+		facts := fmt.Sprintf(`{"batchTimestampMs":%d}`, time.Now().UnixMilli())
+		if err := os.WriteFile(filepath.Join(root, at0), []byte("v1\n"+facts+"\n"+strings.Join(sources, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	storetest.Run(t, storetest.Service{
 		Open: func(testing.TB, storetest.Given) offsetfile.Store { return s },
+		Fill: func(t testing.TB, _ string, texts map[offsets.Key]string) {
+			t.Helper()
+			topics := map[string][]string{}
+			for k, text := range texts {
+				topics[k.Topic] = append(topics[k.Topic], fmt.Sprintf(`"%d":%s`, k.Partition, text))
+			}
+			var all []string
+			for topic, partitions := range topics {
+				name, err := json.Marshal(topic)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, fmt.Sprintf("%s:{%s}", name, strings.Join(partitions, ",")))
+			}
+			put(t, "{"+strings.Join(all, ",")+"}")
+		},
 		Missing: func(t testing.TB, place string, _ offsetfile.Options) offsetfile.Store {
 			t.Helper()
 			return at(t, "spark:"+filepath.Join(root, "..", place))
+		},
+		Broken: map[offsets.Presence]func(testing.TB, string, string){
+			offsets.Damaged: func(t testing.TB, _, topic string) { // two sources read it
+				t.Helper()
+				put(t, fmt.Sprintf(`{%q:{"0":5},"other":{"0":7}}`, topic), fmt.Sprintf(`{%q:{"0":6}}`, topic))
+			},
+			offsets.Unreadable: func(t testing.TB, _, _ string) {
+				t.Helper()
+				if err := os.Remove(filepath.Join(root, at0)); err != nil {
+					t.Fatal(err)
+				}
+			},
 		},
 	})
 }

@@ -1,9 +1,8 @@
 package storetest
 
 import (
-	"context"
 	"errors"
-	"maps"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +29,7 @@ func (c *contract) another(t *testing.T) {
 			changes, _ := save(t, c.open(t, Given{}), group, tt.other)
 			written(t, changes)
 			mine := changesOf([]put{tt.mine, {"t", 9, 2}, {"a", 0, 2}, {"z", 0, 2}})
-			changes, _ = writer(t, s, group, "a", "t", "z").Save(within(t, patience), seen, mine, offsetfile.Facts{Now: now})
+			changes, _ = writer(t, s, group, "a", "t", "z").Save(Within(t, patience), seen, mine, offsetfile.Facts{Now: now})
 			refused(t, changes[0])
 			if got := offset(t, s, group, "t", 0); got != tt.other.offset {
 				t.Errorf("got %d, want the other's %d", got, tt.other.offset)
@@ -48,52 +47,129 @@ func (c *contract) another(t *testing.T) {
 	}
 }
 
-// race lets many write at once on the same look, each over a connection that stands, and all let go together. One wins.
+// own is what one of many writers saves.
+type own struct {
+	group string
+	put
+}
+
+// atOnce lets each of many write its own on its own look, over a connection that stands, and all let go together. It says who has written.
+func atOnce(t *testing.T, writers []offsetfile.Store, mine func(i int) own) []bool {
+	t.Helper()
+	var wg, ready sync.WaitGroup
+	wins := make([]bool, len(writers))
+	ready.Add(len(writers))
+	for i, s := range writers {
+		p := mine(i)
+		seen := load(t, s, p.group, p.topic).Store
+		wg.Go(func() {
+			w, err := s.Writer(Within(t, patience), p.group, []string{p.topic})
+			ready.Done()
+			ready.Wait()
+			var locked *offsetfile.LockedError
+			if errors.As(err, &locked) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer w.Unlock()
+			changes, _ := w.Save(Within(t, patience), seen, changesOf([]put{p.put}), offsetfile.Facts{Now: now})
+			wins[i] = changes[0].Result == offsets.Written
+		})
+	}
+	wg.Wait()
+	return wins
+}
+
+// crowd is writers of one store, and how often they are to meet.
+func (c *contract) crowd(t *testing.T) (writers []offsetfile.Store, rounds int) {
+	writers = make([]offsetfile.Store, 8)
+	for i := range writers {
+		writers[i] = c.open(t, Given{})
+	}
+	if writers[0].Can().Locks {
+		return writers, 3 // the locks keep them apart, and let each wait
+	}
+	return writers, 30 // one that reads, compares and then writes comes through a single round more often than not
+}
+
+// race lets many write one value at once. One wins.
 func (c *contract) race(t *testing.T) {
 	s := c.open(t, Given{})
 	if !s.Can().CompareAndSet {
 		t.Skip("it needs a store that compares")
 	}
-	writers := make([]offsetfile.Store, 8)
-	for i := range writers {
-		writers[i] = c.open(t, Given{})
-	}
-	rounds := 30 // one that reads, compares and then writes comes through a single round more often than not
-	if s.Can().Locks {
-		rounds = 3 // the locks keep them apart, and let each wait
-	}
+	writers, rounds := c.crowd(t)
 	for round := 0; round < rounds && !t.Failed(); round++ {
 		group := c.group()
 		save(t, s, group, put{"t", 0, 0})
-		var wg, ready sync.WaitGroup
-		wins := make([]bool, len(writers))
-		seen := load(t, s, group, "t").Store
-		ready.Add(len(writers))
-		for i, mine := range writers {
-			wg.Go(func() {
-				w, err := mine.Writer(within(t, patience), group, []string{"t"})
-				ready.Done()
-				ready.Wait()
-				var locked *offsetfile.LockedError
-				if errors.As(err, &locked) {
-					return
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer w.Unlock()
-				changes, _ := w.Save(within(t, patience), seen, changesOf([]put{{"t", 0, int64(i + 1)}}), offsetfile.Facts{Now: now})
-				wins[i] = changes[0].Result == offsets.Written
-			})
-		}
-		wg.Wait()
+		wins := atOnce(t, writers, func(i int) own { return own{group, put{"t", 0, int64(i + 1)}} })
 		got := offset(t, s, group, "t", 0)
 		for i, won := range wins {
 			if won != (got == int64(i+1)) {
 				t.Errorf("writer %d: won is %v, and the store has %d", i+1, won, got)
 			}
 		}
+	}
+}
+
+// apart lets many write at once, each a value of its own. What one has written no other takes away, wherever the service keeps the two, and
+// what nobody writes stays.
+func (c *contract) apart(t *testing.T) {
+	s := c.open(t, Given{})
+	for name, place := range map[string]func(group string, i int) own{
+		"partitions": func(group string, i int) own { return own{group, put{"t", int32(i), 0}} },
+		"topics":     func(group string, i int) own { return own{group, put{fmt.Sprintf("t%d", i), 0, 0}} },
+		"groups":     func(group string, i int) own { return own{fmt.Sprintf("%s-%d", group, i), put{"t", 0, 0}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "partitions" && !s.Can().CompareAndSet {
+				t.Skip("it needs a store that compares")
+			}
+			writers, rounds := c.crowd(t)
+			for round := 0; round < min(rounds, 10) && !t.Failed(); round++ {
+				group := c.group()
+				before := map[string][]put{} // by group
+				for i := range writers {
+					p := place(group, i)
+					if i%2 == 0 { // the others are new
+						before[p.group] = append(before[p.group], p.put)
+					}
+					if beside := (put{p.topic, 99, 9}); !slices.Contains(before[p.group], beside) {
+						before[p.group] = append(before[p.group], beside)
+					}
+				}
+				for group, puts := range before {
+					save(t, s, group, puts...)
+				}
+				wins := atOnce(t, writers, func(i int) own {
+					p := place(group, i)
+					p.offset = int64(i + 1)
+					return p
+				})
+				if !slices.Contains(wins, true) {
+					t.Error("none of them could write")
+				}
+				for i, won := range wins {
+					p := place(group, i)
+					want := int64(offsets.None)
+					switch {
+					case won:
+						want = int64(i + 1)
+					case i%2 == 0:
+						want = 0
+					}
+					if got := offset(t, s, p.group, p.topic, p.partition); got != want {
+						t.Errorf("writer %d: it has written is %v, and the store has %d, want %d", i+1, won, got, want)
+					}
+					if got := offset(t, s, p.group, p.topic, 99); got != 9 {
+						t.Errorf("beside writer %d: the store has %d, want 9, which nobody changed", i+1, got)
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -104,7 +180,7 @@ func (c *contract) locks(t *testing.T) {
 	s, other, group := c.open(t, Given{Options: offsetfile.Options{Holder: holder}}), c.open(t, Given{}), c.group()
 	save(t, s, group, put{"t", 0, 1}, put{"u", 0, 1})
 	take := func(s offsetfile.Store, topic string) (offsetfile.Writer, error) {
-		return s.Writer(within(t, patience), group, []string{topic})
+		return s.Writer(Within(t, patience), group, []string{topic})
 	}
 	first, err := take(s, "t")
 	if err != nil {
@@ -190,7 +266,7 @@ func (c *contract) beside(t *testing.T) {
 		t.Helper()
 		w := writer(t, s, group, "t")
 		facts := offsetfile.Facts{Cluster: cluster, TopicIDs: map[string]string{"t": topicID}, Now: time.Now()}
-		changes, _ = w.Save(within(t, patience), load(t, s, group, "t").Store, changes, facts)
+		changes, _ = w.Save(Within(t, patience), load(t, s, group, "t").Store, changes, facts)
 		written(t, changes)
 		return changes
 	}
@@ -211,36 +287,4 @@ func (c *contract) beside(t *testing.T) {
 	keeps(0, noted{3, "id-0", "cluster-0"})
 	keeps(1, noted{8, "id-2", "cluster-2"})
 	holds(t, s, group, "t 0 4, t 1 6")
-}
-
-// onlyRead wants every write refused. A store that names no groups has the same for each, and lists none.
-func (c *contract) onlyRead(t *testing.T) {
-	s := c.open(t, Given{})
-	groups, _, err := s.Groups(within(t, patience))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if nameless := s.Can().Nameless; nameless != (len(groups) == 0) {
-		t.Errorf("groups: got %q, and nameless is %v", groups, nameless)
-	}
-	group := "g"
-	if len(groups) > 0 {
-		group = groups[0]
-	}
-	h := load(t, s, group)
-	if len(h.Entries) == 0 {
-		t.Fatal("there is nothing to read: the contract needs a store with something in it")
-	}
-	if other := load(t, s, c.group()); s.Can().Nameless != maps.Equal(h.Entries, other.Entries) {
-		t.Errorf("another group: got %s, and of the first %s", held(other), held(h))
-	}
-	topics := slices.Collect(maps.Keys(h.Entries))
-	if _, err := s.Writer(within(t, patience), group, []string{topics[0].Topic}); !errors.Is(err, offsetfile.ErrReadOnly) {
-		t.Errorf("writer: got %v, want it refused", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Load(ctx, group, nil, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: got %v", err)
-	}
 }

@@ -37,9 +37,9 @@ func (c *contract) steps(t *testing.T) {
 		names, fail = nil, -1
 		save(t, s, group, three(1)...)
 		names, fail = nil, i
-		w, err := s.Writer(within(t, patience), group, []string{"t", "u"})
+		w, err := s.Writer(Within(t, patience), group, []string{"t", "u"})
 		if err == nil {
-			changes, _ = w.Save(within(t, patience), load(t, s, group, "t", "u").Store, changesOf(three(2)), offsetfile.Facts{Now: now})
+			changes, _ = w.Save(Within(t, patience), load(t, s, group, "t", "u").Store, changesOf(three(2)), offsetfile.Facts{Now: now})
 			if err := w.Unlock(); err != nil {
 				t.Error(err)
 			}
@@ -142,7 +142,7 @@ func (c *contract) thousand(t *testing.T) {
 	}
 	w := writer(t, s, group, "t")
 	p.Count()
-	changes, _ = w.Save(within(t, patience), h.Store, changesOf(many("t", 2)), offsetfile.Facts{Now: now})
+	changes, _ = w.Save(Within(t, patience), h.Store, changesOf(many("t", 2)), offsetfile.Facts{Now: now})
 	sent, received, turns := p.Counted()
 	written(t, changes)
 	t.Logf("a save of 1,000 partitions: %d round trips, %d bytes sent, %d received", turns, sent, received)
@@ -199,11 +199,11 @@ func (c *contract) away(t *testing.T) {
 	seen := load(t, s, group, "t", "u").Store
 	w := writer(t, s, group, "t", "u")
 	p.Away()
-	_, err := s.Load(within(t, time.Second), group, []string{"t"}, false)
+	_, err := s.Load(Within(t, time.Second), group, []string{"t"}, false)
 	isAway(t, "load", err)
-	_, _, err = s.Groups(within(t, time.Second))
+	_, _, err = s.Groups(Within(t, time.Second))
 	isAway(t, "groups", err)
-	changes, _ := w.Save(within(t, time.Second), seen, changesOf(three(2)), offsetfile.Facts{Now: now})
+	changes, _ := w.Save(Within(t, time.Second), seen, changesOf(three(2)), offsetfile.Facts{Now: now})
 	unmade(t, changes)
 	p.Back()
 	c.asTold(t, s, group, changes, 1, 2)
@@ -213,7 +213,7 @@ func (c *contract) away(t *testing.T) {
 	p.Away()
 	back := time.AfterFunc(300*time.Millisecond, p.Back)
 	defer back.Stop()
-	changes, _ = w.Save(within(t, patience), seen, changesOf(three(3)), offsetfile.Facts{Now: now})
+	changes, _ = w.Save(Within(t, patience), seen, changesOf(three(3)), offsetfile.Facts{Now: now})
 	written(t, changes)
 	holds(t, s, group, "t 0 3, t 1 3, u 0 3")
 }
@@ -224,9 +224,9 @@ func (c *contract) slow(t *testing.T) {
 	h := load(t, s, group, "t", "u")
 	w := writer(t, s, group, "t", "u")
 	p.Freeze()
-	_, err := s.Load(within(t, time.Second), group, []string{"t"}, false)
+	_, err := s.Load(Within(t, time.Second), group, []string{"t"}, false)
 	isAway(t, "load", err)
-	changes, _ := w.Save(within(t, time.Second), h.Store, changesOf(three(2)), offsetfile.Facts{Now: now})
+	changes, _ := w.Save(Within(t, time.Second), h.Store, changesOf(three(2)), offsetfile.Facts{Now: now})
 	unmade(t, changes)
 	p.Cut() // what was frozen with them never arrives
 	p.Thaw()
@@ -235,7 +235,7 @@ func (c *contract) slow(t *testing.T) {
 	p.Freeze()
 	thaw := time.AfterFunc(300*time.Millisecond, p.Thaw)
 	defer thaw.Stop()
-	if _, err := s.Load(within(t, patience), group, []string{"t"}, false); err != nil {
+	if _, err := s.Load(Within(t, patience), group, []string{"t"}, false); err != nil {
 		t.Errorf("late, but in time: %v", err)
 	}
 }
@@ -247,7 +247,7 @@ func (c *contract) cut(t *testing.T) {
 	w := writer(t, s, group, "t", "u")
 	seen := load(t, s, group, "t", "u").Store
 	p.Count()
-	w.Save(within(t, patience), seen, changesOf(three(1)), offsetfile.Facts{Now: now})
+	w.Save(Within(t, patience), seen, changesOf(three(1)), offsetfile.Facts{Now: now})
 	sent, received, _ := p.Counted()
 	n := int64(1)
 	try := func(name string, at int, set func(int)) {
@@ -256,7 +256,7 @@ func (c *contract) cut(t *testing.T) {
 		w := writer(t, s, group, "t", "u")
 		seen := load(t, s, group, "t", "u").Store
 		set(at)
-		changes, _ := w.Save(within(t, patience), seen, changesOf(three(n)), offsetfile.Facts{Now: now})
+		changes, _ := w.Save(Within(t, patience), seen, changesOf(three(n)), offsetfile.Facts{Now: now})
 		p.Uncut()
 		c.asTold(t, s, group, changes, old, n)
 		written(t, changes)
@@ -283,7 +283,7 @@ func (c *contract) killed(t *testing.T) {
 	n := int64(0)
 	for round := range 3 {
 		seen := load(t, s, group, "t", "u").Store
-		w, err := s.Writer(within(t, patience), group, []string{"t", "u"})
+		w, err := s.Writer(Within(t, patience), group, []string{"t", "u"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func (c *contract) killed(t *testing.T) {
 		var changes []offsets.Change
 		for alive := true; alive; {
 			n++
-			changes, seen = w.Save(within(t, 2*time.Second), seen, changesOf(three(n)), offsetfile.Facts{Now: now})
+			changes, seen = w.Save(Within(t, 2*time.Second), seen, changesOf(three(n)), offsetfile.Facts{Now: now})
 			alive = !slices.ContainsFunc(changes, func(ch offsets.Change) bool { return ch.Result != offsets.Written })
 			select {
 			case <-dead:

@@ -3,8 +3,6 @@ package storetest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -42,23 +40,10 @@ func (s Store) Holds(group, want string, topics ...string) offsetfile.Holding {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	var all []string
-	for _, k := range slices.SortedFunc(maps.Keys(h.Entries), offsets.Key.Compare) {
-		if e := h.Entries[k]; e.Problem() {
-			all = append(all, fmt.Sprintf("%s %d %v", k.Topic, k.Partition, e.Presence))
-		} else {
-			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
-		}
-	}
 	if !slices.IsSortedFunc(h.Store.Topics, func(a, b offsets.StoredTopic) int { return strings.Compare(a.Topic, b.Topic) }) {
 		s.T.Errorf("group %q: its topics are not sorted: %v", group, h.Store.Topics)
 	}
-	for _, topic := range h.Store.Topics {
-		if topic.Presence != offsets.Present && topic.Presence != offsets.Absent {
-			all = append(all, fmt.Sprintf("%s %v", topic.Topic, topic.Presence))
-		}
-	}
-	if got := strings.Join(all, ", "); got != want {
+	if got := held(h); got != want {
 		s.T.Errorf("group %q: got %q, want %q", group, got, want)
 	}
 	return h

@@ -2,7 +2,8 @@
 // live test starts its service, says in a [Service] how it is reached, and calls [Run]: offsetfile/redis/contract_live_test.go is one.
 //
 // What a store says that it can do ([offsetfile.Abilities]) is tried, and so is that it does not pretend to what it does not claim. Of a
-// store that is only read, what can be read is tried: Open finds something there, Missing nothing, and the rest stays empty.
+// store that is only read, what can be read is tried: Fill puts something there, Missing has nothing, Broken or Unbroken is set as of any
+// other, and the rest stays empty.
 package storetest
 
 import (
@@ -41,6 +42,10 @@ type Service struct {
 	Peek func(t testing.TB, group, topic string, partition int32) string
 	Poke func(t testing.TB, group, topic string, partition int32, text string)
 
+	// Fill lets a store that is only read hold just these texts of a group, past the store, as the program does that writes them. One that
+	// names no groups holds them of all. nil if Can().Write is set.
+	Fill func(t testing.TB, group string, texts map[offsets.Key]string)
+
 	// Missing opens a store whose root is not there, in a service that is. place is a word of letters and digits, another for each root:
 	// the same word opens the same one again.
 	Missing func(t testing.TB, place string, o offsetfile.Options) offsetfile.Store
@@ -49,8 +54,11 @@ type Service struct {
 	NotMade bool
 
 	// Broken makes the place of a topic such that it reads as the presence says: Denied, WrongType, Unreadable. Only what the service
-	// can have.
+	// can have. Of a store that is only read, its Trouble may say so instead.
 	Broken map[offsets.Presence]func(t testing.TB, group, topic string)
+
+	// Unbroken says why the place of a topic cannot be such, where Broken is empty.
+	Unbroken string
 
 	// Spoil makes a value damaged in a way that Poke cannot, such as a second row of a table without a key. By what it is.
 	Spoil map[string]func(t testing.TB, group, topic string, partition int32)
@@ -83,11 +91,13 @@ func Run(t *testing.T, s Service) {
 		{"the same again", c.again},
 		{"another writer in between", c.another},
 		{"two at once", c.race},
+		{"many at once, each its own", c.apart},
 		{"locks", c.locks},
 		{"what is kept beside", c.beside},
 		{"limits of numbers", c.limits},
 		{"names", c.names},
 		{"bad values", c.bad},
+		{"bad values of another group", c.badNeighbour},
 		{"what cannot be read", c.broken},
 		{"missing root", c.missing},
 		{"making the root", c.makeRoot},
@@ -102,7 +112,15 @@ func Run(t *testing.T, s Service) {
 		{"killed", c.killed},
 	}
 	if !c.open(t, Given{}).Can().Write {
-		parts = []part{{"only read", c.onlyRead}, {"missing root", c.missing}}
+		parts = []part{
+			{"only read", c.onlyRead},
+			{"values", c.read},
+			{"names", c.readNames},
+			{"groups", c.readGroups},
+			{"bad values", c.readBad},
+			{"what cannot be read", c.readBroken},
+			{"missing root", c.missing},
+		}
 	}
 	for _, p := range parts {
 		t.Run(p.name, p.test)
@@ -145,16 +163,9 @@ var now = time.Date(2026, 11, 30, 1, 2, 3, 4e6, time.UTC)
 // patience bounds what is expected to come to an end by itself.
 const patience = time.Minute
 
-func within(t testing.TB, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func load(t testing.TB, s offsetfile.Store, group string, topics ...string) offsetfile.Holding {
 	t.Helper()
-	h, err := s.Load(within(t, patience), group, topics, false)
+	h, err := s.Load(Within(t, patience), group, topics, false)
 	if err != nil {
 		t.Fatalf("load: %v", err)
 	}
@@ -190,7 +201,7 @@ func topicsOf(puts []put) []string {
 // save looks and saves.
 func save(t testing.TB, s offsetfile.Store, group string, puts ...put) ([]offsets.Change, offsets.Store) {
 	t.Helper()
-	ctx := within(t, patience)
+	ctx := Within(t, patience)
 	w := writer(t, s, group, topicsOf(puts)...)
 	h := load(t, s, group, topicsOf(puts)...)
 	return w.Save(ctx, h.Store, changesOf(puts), offsetfile.Facts{Now: now})
@@ -198,7 +209,7 @@ func save(t testing.TB, s offsetfile.Store, group string, puts ...put) ([]offset
 
 func writer(t testing.TB, s offsetfile.Store, group string, topics ...string) offsetfile.Writer {
 	t.Helper()
-	w, err := s.Writer(within(t, patience), group, topics)
+	w, err := s.Writer(Within(t, patience), group, topics)
 	if err != nil {
 		t.Fatalf("writer: %v", err)
 	}
@@ -248,7 +259,7 @@ func refused(t testing.TB, changes ...offsets.Change) {
 	}
 }
 
-// held is what a holding says: "topic partition offset" of what is present, else its presence.
+// held is what a holding says: "topic partition offset" of what is present, else its presence; and topics that could not be read.
 func held(h offsetfile.Holding) string {
 	var all []string
 	for _, k := range slices.SortedFunc(maps.Keys(h.Entries), offsets.Key.Compare) {
@@ -257,6 +268,11 @@ func held(h offsetfile.Holding) string {
 			all = append(all, fmt.Sprintf("%s %d %d", k.Topic, k.Partition, e.Offset))
 		} else {
 			all = append(all, fmt.Sprintf("%s %d %v", k.Topic, k.Partition, e.Presence))
+		}
+	}
+	for _, topic := range h.Store.Topics {
+		if topic.Presence != offsets.Present && topic.Presence != offsets.Absent {
+			all = append(all, fmt.Sprintf("%s %v", topic.Topic, topic.Presence))
 		}
 	}
 	return strings.Join(all, ", ")

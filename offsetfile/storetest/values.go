@@ -30,7 +30,7 @@ func (c *contract) nothing(t *testing.T) {
 	if h := load(t, s, group); len(h.Entries) > 0 || h.Store.Trouble != nil {
 		t.Errorf("all topics: got %+v, want nothing", h)
 	}
-	groups, _, err := s.Groups(within(t, patience))
+	groups, _, err := s.Groups(Within(t, patience))
 	if err != nil || slices.Contains(groups, group) {
 		t.Errorf("groups: got %q, %v; %q has nothing", groups, err, group)
 	}
@@ -54,7 +54,7 @@ func (c *contract) saveAndLoad(t *testing.T) {
 	if s.Can().Times && h.Store.Saved.IsZero() {
 		t.Error("the time of the save is not known")
 	}
-	groups, _, err := s.Groups(within(t, patience))
+	groups, _, err := s.Groups(Within(t, patience))
 	if err != nil || !slices.Contains(groups, group) || !slices.Contains(groups, neighbour) || !slices.IsSorted(groups) {
 		t.Errorf("groups: got %q, %v; want %q and %q, sorted", groups, err, group, neighbour)
 	}
@@ -79,7 +79,7 @@ func (c *contract) isListed(t testing.TB, s offsetfile.Store, group string) {
 	kept := slices.ContainsFunc(load(t, s, group).Store.Topics, func(topic offsets.StoredTopic) bool {
 		return topic.Presence != offsets.Absent && (c.OneBadAll || topic.Highest != offsets.None)
 	})
-	groups, _, err := s.Groups(within(t, patience))
+	groups, _, err := s.Groups(Within(t, patience))
 	if listed := slices.Contains(groups, group); err != nil || listed != kept {
 		t.Errorf("group %q, of which something is kept: %v, listed: %v (%v)", group, kept, listed, err)
 	}
@@ -88,7 +88,7 @@ func (c *contract) isListed(t testing.TB, s offsetfile.Store, group string) {
 func (c *contract) renewed(t *testing.T) {
 	s, group := c.open(t, Given{}), c.group()
 	h := load(t, s, group, "a", "b")
-	w, err := s.Writer(within(t, patience), group, []string{"a", "b"})
+	w, err := s.Writer(Within(t, patience), group, []string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (c *contract) renewed(t *testing.T) {
 			puts = append(puts, put{"b", 0, offsets.None})
 		}
 		var changes []offsets.Change
-		changes, seen = w.Save(within(t, patience), seen, changesOf(puts), offsetfile.Facts{Now: now})
+		changes, seen = w.Save(Within(t, patience), seen, changesOf(puts), offsetfile.Facts{Now: now})
 		written(t, changes)
 	}
 	holds(t, s, group, "a 0 40, a 1 41, b 1 1, b 2 2, b 3 3, b 4 4")
@@ -184,7 +184,7 @@ func (c *contract) names(t *testing.T) {
 	if len(known) < len(Names()) {
 		t.Errorf("only %d of %d names have a place", len(known), 2*len(Names()))
 	}
-	groups, notes, err := s.Groups(within(t, patience))
+	groups, notes, err := s.Groups(Within(t, patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,22 +202,21 @@ func (c *contract) names(t *testing.T) {
 
 func trySave(t testing.TB, s offsetfile.Store, group string, p put) ([]offsets.Change, error) {
 	t.Helper()
-	w, err := s.Writer(within(t, patience), group, []string{p.topic})
+	w, err := s.Writer(Within(t, patience), group, []string{p.topic})
 	if err != nil {
 		return nil, err
 	}
 	defer w.Unlock()
-	h, err := s.Load(within(t, patience), group, []string{p.topic}, false)
+	h, err := s.Load(Within(t, patience), group, []string{p.topic}, false)
 	if err != nil {
 		return nil, err
 	}
-	changes, _ := w.Save(within(t, patience), h.Store, changesOf([]put{p}), offsetfile.Facts{Now: now})
+	changes, _ := w.Save(Within(t, patience), h.Store, changesOf([]put{p}), offsetfile.Facts{Now: now})
 	return changes, nil
 }
 
-// bad spoils a value in each way that there is.
-func (c *contract) bad(t *testing.T) {
-	s := c.open(t, Given{})
+// badTexts are texts that are no number, by what they are.
+func (c *contract) badTexts() map[string]string {
 	texts := map[string]string{
 		"word": "abc", "nothing": "", "negative": "-1", "sentinel": "-2", "too large": "9223372036854775808", "fraction": "1.5", "exponent": "1e3", "two": "1 2",
 		"plus": "+1", "hex": "0x10", "bytes": "\xff\xfe7",
@@ -225,11 +224,17 @@ func (c *contract) bad(t *testing.T) {
 	if c.TextOnly {
 		delete(texts, "bytes")
 	}
+	return texts
+}
+
+// bad spoils a value in each way that there is.
+func (c *contract) bad(t *testing.T) {
+	s := c.open(t, Given{})
 	spoils := maps.Clone(c.Spoil)
 	if spoils == nil {
 		spoils = map[string]func(testing.TB, string, string, int32){}
 	}
-	for name, text := range texts {
+	for name, text := range c.badTexts() {
 		spoils[name] = func(t testing.TB, group, topic string, partition int32) {
 			t.Helper()
 			c.Poke(t, group, topic, partition, text)
@@ -268,7 +273,7 @@ func (c *contract) notWrittenOver(t *testing.T, s offsetfile.Store, spoil func(t
 func (c *contract) salvage(t testing.TB, s offsetfile.Store, group string, p put, meanwhile func()) []offsets.Change {
 	t.Helper()
 	w := writer(t, s, group, p.topic)
-	h, err := s.Load(within(t, patience), group, []string{p.topic}, true)
+	h, err := s.Load(Within(t, patience), group, []string{p.topic}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +286,7 @@ func (c *contract) salvage(t testing.TB, s offsetfile.Store, group string, p put
 		t.Error("what was lost is not noted")
 	}
 	meanwhile()
-	changes, _ := w.Save(within(t, patience), h.Store, changesOf([]put{p}), offsetfile.Facts{Now: now})
+	changes, _ := w.Save(Within(t, patience), h.Store, changesOf([]put{p}), offsetfile.Facts{Now: now})
 	return changes
 }
 
@@ -307,7 +312,7 @@ func (c *contract) isDamaged(t testing.TB, s offsetfile.Store, group string) {
 	if presence != offsets.Damaged && presence != offsets.Empty || reason == "" {
 		t.Errorf("got %v (%s), want it damaged, with the reason", presence, reason)
 	}
-	h, err := s.Load(within(t, patience), group, []string{"t"}, true)
+	h, err := s.Load(Within(t, patience), group, []string{"t"}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,9 +325,37 @@ func (c *contract) isDamaged(t testing.TB, s offsetfile.Store, group string) {
 	}
 }
 
+// badNeighbour saves beside another group's value that is spoilt, which stays as it was: it is not ours to mend.
+func (c *contract) badNeighbour(t *testing.T) {
+	const text = "abc"
+	s, group, neighbour := c.open(t, Given{}), c.group(), c.group()
+	save(t, s, neighbour, put{"t", 0, 5}, put{"t", 2, 6}, put{"other", 0, 7})
+	c.Poke(t, neighbour, "t", 1, text)
+	for _, offset := range []int64{8, 9, offsets.None} {
+		changes, _ := save(t, s, group, put{"t", 1, offset}, put{"other", 0, offset})
+		written(t, changes)
+		if got := c.Peek(t, neighbour, "t", 1); got != text {
+			t.Fatalf("the other group's bad value: got %q, want %q, as it was", got, text)
+		}
+	}
+	c.isDamaged(t, s, neighbour)
+}
+
+// breaks asks for ways in which a topic's place cannot be read, or why there are none.
+func (c *contract) breaks(t *testing.T) map[offsets.Presence]func(testing.TB, string, string) {
+	t.Helper()
+	if (len(c.Broken) == 0) != (c.Unbroken != "") {
+		t.Fatal("the service has to say how the place of a topic can be broken (Broken), or why it cannot be (Unbroken)")
+	}
+	if c.Unbroken != "" {
+		t.Skip(c.Unbroken)
+	}
+	return c.Broken
+}
+
 func (c *contract) broken(t *testing.T) {
 	s := c.open(t, Given{})
-	for presence, breaks := range c.Broken {
+	for presence, breaks := range c.breaks(t) {
 		t.Run(presence.String(), func(t *testing.T) {
 			group := c.group()
 			save(t, s, group, put{"other", 0, 7})
@@ -335,21 +368,21 @@ func (c *contract) broken(t *testing.T) {
 			if got := h.Entries[offsets.Key{Topic: "other"}].Offset; got != 7 {
 				t.Errorf("the other topic: got %d, want 7", got)
 			}
-			w, err := s.Writer(within(t, patience), group, []string{"t"})
+			w, err := s.Writer(Within(t, patience), group, []string{"t"})
 			if err != nil {
 				return // so nothing is written
 			}
 			defer w.Unlock()
-			changes, _ := w.Save(within(t, patience), h.Store, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
+			changes, _ := w.Save(Within(t, patience), h.Store, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
 			refused(t, changes...)
 			if presence != offsets.Empty && presence != offsets.Damaged {
 				return
 			}
-			h, err = s.Load(within(t, patience), group, []string{"t"}, true)
+			h, err = s.Load(Within(t, patience), group, []string{"t"}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			changes, _ = w.Save(within(t, patience), h.Store, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
+			changes, _ = w.Save(Within(t, patience), h.Store, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
 			written(t, changes)
 			holds(t, s, group, "other 0 7, t 0 1")
 		})
@@ -368,11 +401,11 @@ func (c *contract) isMissing(t testing.TB, place string, o offsetfile.Options) {
 	t.Helper()
 	s := c.Missing(t, place, o)
 	defer s.Close()
-	_, _, err := s.Groups(within(t, patience))
+	_, _, err := s.Groups(Within(t, patience))
 	isNothing(t, err)
-	_, err = s.Load(within(t, patience), "g", []string{"t"}, false)
+	_, err = s.Load(Within(t, patience), "g", []string{"t"}, false)
 	isNothing(t, err)
-	_, err = s.Load(within(t, patience), "g", nil, true)
+	_, err = s.Load(Within(t, patience), "g", nil, true)
 	isNothing(t, err)
 	if !s.Can().Write {
 		return
@@ -391,12 +424,12 @@ func (c *contract) isMissing(t testing.TB, place string, o offsetfile.Options) {
 // saveBlindly saves without a look. The error is one of the writer.
 func saveBlindly(t testing.TB, s offsetfile.Store) ([]offsets.Change, error) {
 	t.Helper()
-	w, err := s.Writer(within(t, patience), "g", []string{"t"})
+	w, err := s.Writer(Within(t, patience), "g", []string{"t"})
 	if err != nil {
 		return nil, err
 	}
 	defer w.Unlock()
-	changes, _ := w.Save(within(t, patience), offsets.Store{}, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
+	changes, _ := w.Save(Within(t, patience), offsets.Store{}, changesOf([]put{{"t", 0, 1}}), offsetfile.Facts{Now: now})
 	return changes, nil
 }
 
@@ -409,7 +442,7 @@ func (c *contract) makeRoot(t *testing.T) {
 		c.isMissing(t, place, create)
 		return
 	}
-	if _, _, err := s.Groups(within(t, patience)); err != nil {
+	if _, _, err := s.Groups(Within(t, patience)); err != nil {
 		t.Errorf("groups: %v", err)
 	}
 	holds(t, s, "g", "", "t")
@@ -467,7 +500,7 @@ func (c *contract) whole(t *testing.T) {
 	holds(t, s, group, "t 0 5, t 1 6")
 	keep := changesOf([]put{{"t", 0, 7}, {"t", 1, 8}, {"t", 2, 9}})
 	keep[0].Verdict, keep[1].Side, keep[2].Result = offsets.Keep, offsets.Committed, offsets.Written
-	changes, _ = writer(t, s, group, "t").Save(within(t, patience), load(t, s, group, "t").Store, keep, offsetfile.Facts{Now: now})
+	changes, _ = writer(t, s, group, "t").Save(Within(t, patience), load(t, s, group, "t").Store, keep, offsetfile.Facts{Now: now})
 	for i := range changes {
 		if changes[i] != keep[i] {
 			t.Errorf("what is not to be written: got %+v, want it as it was", changes[i])
