@@ -165,6 +165,17 @@ func bar(r ProgressRow, cells int, ascii bool) string {
 	return b + strings.Repeat(" ", cells-(eighths+7)/8)
 }
 
+// Progress shows a line on a terminal in place of the one before it; an empty one takes it away.
+func Progress(s Stream, line string) error {
+	p := &printer{w: s.W}
+	line = cleanText(line)
+	if s.Width > 0 {
+		line = cut(line, s.Width-1, s.ASCII) // one that wraps could not be taken back
+	}
+	p.printf("\r\x1b[K%s", line)
+	return p.err
+}
+
 // Painter keeps some lines at the bottom of a terminal, and draws them anew in place. It is used by one goroutine at a time.
 type Painter struct {
 	s     Stream

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -109,6 +110,23 @@ func TestBar(t *testing.T) {
 	}
 	if got := bar(ProgressRow{}, 4, false); got != "████" {
 		t.Errorf("nothing to read: got %q", got)
+	}
+}
+
+// A line is shorter than the terminal is wide, and no character is cut in two, whatever the width.
+func TestProgressFits(t *testing.T) {
+	const line = "größe 日本 0: 1,234,567 of 9,876,543 · 🦉 e\u0301té · 12% left"
+	for _, ascii := range []bool{false, true} {
+		for wide := 5; wide <= 80; wide++ {
+			var b strings.Builder
+			if err := Progress(Stream{W: &b, Width: wide, ASCII: ascii}, line); err != nil {
+				t.Fatal(err)
+			}
+			got := strings.TrimPrefix(b.String(), "\r\x1b[K")
+			if !utf8.ValidString(got) || width(got) >= wide || wide > width(line) && got != line {
+				t.Errorf("%d columns: got %q, which is %d wide", wide, got, width(got))
+			}
+		}
 	}
 }
 

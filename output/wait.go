@@ -43,14 +43,3 @@ type waitDocument struct {
 func (v Wait) document() waitDocument {
 	return waitDocument{WaitSchema, len(v.Open) == 0, v.Waited.Milliseconds(), append([]string{}, v.Open...), append([]string{}, v.Notes...)}
 }
-
-// Progress shows a line on a terminal in place of the one before it; an empty one takes it away.
-func Progress(s Stream, line string) error {
-	p := &printer{w: s.W}
-	line = cleanText(line)
-	for s.Width > 0 && width(line) >= s.Width {
-		line = line[:len(line)-1]
-	}
-	p.printf("\r\x1b[K%s", line)
-	return p.err
-}
