@@ -301,6 +301,8 @@ func TestRecognise(t *testing.T) {
 		{"different numbers of columns", "0 1500\norders 1 2\n", "the format is in doubt: its lines have different numbers of columns; it could be gtoffset (a gtoffset file) or rpk (rpk's lines of topic, partition and offset)"},
 		{"prose", "hello\nworld\n", "the format was not recognised: neither JSON"},
 		{"semicolons", "orders;0;1\norders;1;2\n", "the columns are separated by semicolons"},
+		{"semicolons under a header", "group;topic;partition;offset\n", "the columns are separated by semicolons"},
+		{"a script", "#!/bin/sh\nfor p in 0 1 2; do kcat -Q; done; exit\nwhile true; do sleep 1; break; done\n", "the format was not recognised: neither JSON"},
 		{"five columns", "a,b,c,d,e\n", "CSV, but of 5 columns"},
 		{"seven columns", "a,b,c,d,e,f,g\n", "CSV, but of 7 columns"},
 		{"a quote that stays open", "\"orders,0,1\n", "CSV, but no line of it can be read; line 1: a quote is opened and never closed"},

@@ -73,8 +73,8 @@ func recognise(text string) (Format, error) {
 			commas++
 			continue
 		}
-		if strings.Contains(line, ";") {
-			semicolons++
+		if parts := strings.Split(line, ";"); len(parts) > 2 && (isNumber(strings.TrimSpace(parts[2])) || slices.Contains(header, column(cell{text: parts[2]}))) {
+			semicolons++ // a partition or an offset stands third, or its name
 		}
 		columns := columns(line)
 		n := len(columns)
