@@ -135,7 +135,7 @@ func TestCasesGrp(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
 		note := "neither the cluster nor the store knows group \"biling\": its first entries are made"
-		w.run("clamp", "-g", "biling", "-t", "orders", "-s", w.store, "--stored", "--dry-run").exits(0).prints("note: "+note+"; did you mean -g billing?", "first run")
+		w.run("clamp", "-g", "biling", "-t", "orders", "-s", w.store, "--stored", "--dry-run").exits(0).prints("note: "+note+"; did you mean -g billing?", "starts at earliest")
 		w.run("clamp", "-g", "biling", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(0).prints(note)
 		w.run("clamp", "-g", "biling", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(0).never("neither the cluster")
 		w.run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--missing", "other", "--execute").exits(0).never("neither the cluster")

@@ -39,7 +39,7 @@ func TestCasesPart(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{0, 10}, [2]int64{1, 10}).save("billing", "orders", 4)
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0).prints("orders 1 stays", "-t")
 		same(t, "stored", w.stored("billing", "orders"), "0=4")
-		w.run("clamp", "-g", "billing", "-s", w.store, "-t", "orders", "--stored", "--execute").exits(0).prints("first run")
+		w.run("clamp", "-g", "billing", "-s", w.store, "-t", "orders", "--stored", "--execute").exits(0).prints("starts at earliest")
 		same(t, "stored", w.stored("billing", "orders"), "0=4 1=1")
 	})
 	t.Run("an entry that only the commits have is a conflict", func(t *testing.T) {

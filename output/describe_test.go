@@ -85,7 +85,7 @@ func billing() offsets.Group {
 			row(0, 500, 2000, offsets.At(120), offsets.At(900)),
 			row(1, 0, 2000, offsets.At(950), offsets.At(1450)),
 			row(2, 0, 1600, offsets.At(1700), offsets.At(1700)),
-			row(3, 0, 1200, offsets.Entry{}, offsets.Entry{}),
+			row(3, 0, 1200, offsets.Entry{Whole: true}, offsets.Entry{}),
 			row(4, 0, 1000, offsets.At(800), offsets.At(800)),
 		},
 	}

@@ -318,7 +318,11 @@ func (v PlanView) why(c offsets.Change) string {
 			why += fmt.Sprintf(": skips up to %s readable", offsets.Thousands(c.Skips))
 		}
 		if c.Repeats > 0 && !strings.Contains(why, "repeats ") {
-			why += fmt.Sprintf(": repeats up to %s", offsets.Thousands(c.Repeats))
+			colon := ":"
+			if c.Skips > 0 {
+				colon = ","
+			}
+			why += fmt.Sprintf("%s repeats up to %s", colon, offsets.Thousands(c.Repeats))
 		}
 		if c.Expired > 0 && !strings.Contains(why, "expired") {
 			why += fmt.Sprintf("; %s have expired", offsets.Thousands(c.Expired))

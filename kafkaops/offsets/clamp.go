@@ -204,7 +204,7 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
 	}
-	why := "first run: no entry, no commit"
+	why := "no entry, no commit; starts at earliest"
 	switch {
 	case other.Presence == Present:
 		why = fmt.Sprintf("no entry, earliest by choice; %s is %d", c.Side.Other(), other.Offset)
@@ -215,12 +215,12 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	case above:
 		why = "no entry, no commit, " + aboveAll(place.Highest) + ": starts at earliest"
 	case g.Store == nil:
-		why = "first run: no commit"
+		why = "no commit; starts at earliest"
 	}
 	if c.Side == Stored && !above {
 		why += fmt.Sprintf(" (looked at %s)", cmp.Or(place.Path, g.Store.path()))
 	}
-	return c.to(r, ToEarliest, why)
+	return c.to(r, ToEarliest, why).again(r, s.Origin.Cluster, g.Store != nil)
 }
 
 // aboveAll says that a partition is above all that a whole file has, so that it was never in it. Why it was not, nobody knows: it may have
@@ -267,7 +267,7 @@ func (c Change) takeOver(r Row, other Change) Change {
 	}
 	c.New, c.Target = Value{Offset: other.New.Offset, Epoch: None}, other.Target
 	c = c.weigh(r)
-	c.Expired = other.Expired
+	c.Expired, c.Repeats = other.Expired, other.Repeats
 	return c
 }
 
@@ -285,15 +285,17 @@ func (c Change) to(r Row, t Target, why string) Change {
 // weigh counts what going from Old to New passes over or reads again, of what is readable, and what has expired before. Going to the
 // end from a number beyond it may pass over everything: the log may be a new one.
 func (c Change) weigh(r Row) Change {
-	c.Skips, c.Repeats, c.Expired = 0, 0, 0
+	c.Skips, c.Expired = 0, 0
 	if c.Condition == Low {
 		c.Expired = r.Range.Earliest - c.Old.Offset
 	}
 	if c.Old.Offset == None {
-		c.Skips = r.Range.clamp(c.New.Offset) - r.Range.Earliest // one that is brought back may be out of range
+		at := r.Range.clamp(c.New.Offset) // one that is brought back may be out of range
+		c.Skips, c.Repeats = at-r.Range.Earliest, min(c.Repeats, r.Range.End-at)
 		return c
 	}
 	from, to := r.Range.clamp(c.Old.Offset), r.Range.clamp(c.New.Offset)
+	c.Repeats = 0
 	switch {
 	case c.Condition == High && to > r.Range.Earliest:
 		c.Skips = to - r.Range.Earliest

@@ -103,7 +103,7 @@ func TestClampCommitsWithoutStore(t *testing.T) {
 	if c := plan.All()[0]; c.Verdict != offsets.Write || c.New.Offset != 500 || c.New.Epoch != offsets.None || c.New.Metadata != "" || !c.Clamped {
 		t.Errorf("low commit: %+v", c)
 	}
-	if c := plan.All()[1]; c.Verdict != offsets.Write || c.New.Offset != 5 || c.Clamped || c.Reason != "first run: no commit" {
+	if c := plan.All()[1]; c.Verdict != offsets.Write || c.New.Offset != 5 || c.Clamped || c.Reason != "no commit; starts at earliest" || c.Repeats != 895 {
 		t.Errorf("first run: %+v", c)
 	}
 }

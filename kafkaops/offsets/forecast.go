@@ -170,7 +170,8 @@ func (o *Outcome) count(j *Judged) open {
 		o.Uncounted++
 		return open{}
 	}
-	surely, perhaps, known := j.processed(o.From)
+	surely, known := j.processed(o.From)
+	perhaps := j.perhaps()
 	at := e.Offset // where reading begins, if the offset is good for it
 	if s.Stale {
 		if s.JumpsTo == None {
@@ -266,28 +267,53 @@ func (j *Judged) at(from Place) (*Entry, *State) {
 	return j.on(from.Side())
 }
 
-// processed says, for a restart from the given place, up to where the job has surely and has perhaps processed the partition,
-// both within the range. known tells that the store says so; it is the only witness of what was processed. Without a store a new
-// group is held against the commits, which are all that there is to go by.
-func (j *Judged) processed(from Place) (surely, perhaps int64, known bool) {
+// processed says, for a restart from the given place, up to where the job has surely processed the partition, within the range. known
+// tells that the store says so; it is the only witness of what was processed. Without a store a new group is held against the commits,
+// which are all that there is to go by.
+func (j *Judged) processed(from Place) (surely int64, known bool) {
 	r := j.Row
-	if r.Stored.Presence == Present && j.Stored.Identity != Recreated && !j.Stored.Foreign && j.Stored.Condition != High {
-		at := r.Range.clamp(r.Stored.Offset)
-		return at, at, true
-	}
-	e, _ := j.at(from)
-	surely, perhaps = r.Range.Earliest, r.Range.Earliest
-	committed := r.Committed.Presence == Present && j.Committed.Identity != Recreated
 	switch {
-	case e.Presence == Present && e.Offset > r.Range.End:
-		perhaps = r.Range.End // all of this log, or none of it if it is a new one
-	case from != FromCommits && committed:
-		perhaps = r.Range.clamp(r.Committed.Offset)
-		if from == FromNewGroup && !j.store && j.Committed.Condition != High {
-			surely = perhaps
+	case j.ofThisLog(Stored) && j.Stored.Condition != High:
+		return r.Range.clamp(r.Stored.Offset), true
+	case from == FromNewGroup && !j.store && j.ofThisLog(Committed) && j.Committed.Condition != High:
+		return r.Range.clamp(r.Committed.Offset), false
+	}
+	return r.Range.Earliest, false
+}
+
+// perhaps is up to where the job may have processed the partition, within the range, wherever it restarts from: the store knows, else as
+// far as either side has come. A number beyond the end may stand for all of this log, and no number at all for a commit that was removed or
+// an entry that was lost. Surely nothing was processed of a log of which the numbers are not, and where a whole store has no entry.
+func (j *Judged) perhaps() int64 {
+	r := j.Row
+	if at, known := j.processed(""); known {
+		return at
+	}
+	if r.Stored.Presence != Present && r.Committed.Presence != Present && !r.Stored.Whole {
+		return r.Range.limit()
+	}
+	at := r.Range.Earliest
+	for _, side := range [...]Side{Stored, Committed} {
+		if e, _ := j.on(side); j.ofThisLog(side) {
+			at = max(at, min(r.Range.clamp(e.Offset), r.Range.limit()))
 		}
 	}
-	return surely, perhaps, false
+	return at
+}
+
+// ofThisLog reports an offset that is not known to be of another log.
+func (j *Judged) ofThisLog(side Side) bool {
+	e, s := j.on(side)
+	return e.Presence == Present && s.Identity != Recreated && !s.Foreign
+}
+
+// again is what a change comes to read again of a partition that had no offset on its side.
+func (c Change) again(r Row, cluster string, store bool) Change {
+	if c.Old.Offset == None && c.toDo() && r.Range.Known() {
+		j := JudgeRow(&r, cluster, store)
+		c.Repeats = max(j.perhaps()-r.Range.clamp(c.New.Offset), 0)
+	}
+	return c
 }
 
 // Totals sums a group up. What could not be counted is counted apart, never as zero.

@@ -222,7 +222,7 @@ func (g Group) entry(entries map[Key]Entry, k Key) Entry {
 	}
 	t, ok := g.Store.Topic(k.Topic)
 	if !ok || t.Presence == Present {
-		return Entry{}
+		return Entry{Whole: t.Whole}
 	}
 	return Entry{Presence: t.Presence, Reason: t.Reason}
 }

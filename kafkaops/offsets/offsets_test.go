@@ -83,7 +83,7 @@ func screen() offsets.Snapshot {
 			{Key: offsets.Key{Topic: "orders"}, Range: known(500, 2000), Stored: offsets.At(120), Committed: offsets.At(900)},
 			{Key: offsets.Key{Topic: "orders", Partition: 1}, Range: known(0, 2000), Stored: offsets.At(950), Committed: offsets.At(1450)},
 			{Key: offsets.Key{Topic: "orders", Partition: 2}, Range: known(0, 1600), Stored: offsets.At(1700), Committed: offsets.At(1700)},
-			{Key: offsets.Key{Topic: "orders", Partition: 3}, Range: known(0, 1200)},
+			{Key: offsets.Key{Topic: "orders", Partition: 3}, Range: known(0, 1200), Stored: offsets.Entry{Whole: true}},
 			{Key: offsets.Key{Topic: "orders", Partition: 4}, Range: known(0, 1000), Stored: offsets.At(800), Committed: offsets.At(800)},
 		},
 	}}}
@@ -124,6 +124,35 @@ func TestForecast(t *testing.T) {
 	if total.Partitions != 5 || total.Healthy != 2 || total.Lag != 1850 || total.StoredLag != 2750 || total.LagUncounted != 1 ||
 		total.StoredLagUncounted != 1 || total.Unprocessed != 900 {
 		t.Errorf("totals: %+v", total)
+	}
+}
+
+// What may have been processed is one thing, wherever a restart takes its offsets from: all three begin at earliest here, and repeat
+// the same.
+func TestForecastRepeatsAlike(t *testing.T) {
+	foreign := offsets.At(60)
+	foreign.Cluster = "other"
+	for _, tc := range []struct {
+		name              string
+		stored, committed offsets.Entry
+		want              int64
+	}{
+		{"stored high, identity unknown", offsets.At(999), offsets.Entry{}, 110},
+		{"the log was cut back", withID(offsets.At(999), "id"), offsets.Entry{}, 110},
+		{"both high", offsets.At(999), offsets.At(500), 110},
+		{"recreated and high", withID(offsets.At(999), "old"), offsets.Entry{}, 0},
+		{"recreated, in range by its number", withID(offsets.At(60), "old"), offsets.At(999), 110},
+		{"another cluster's", foreign, offsets.Entry{}, 0},
+		{"nothing anywhere: it may have been removed", offsets.Entry{}, offsets.Entry{}, 110},
+		{"nothing anywhere, and the store is whole", offsets.Entry{Whole: true}, offsets.Entry{}, 0},
+		{"the store knows", offsets.At(40), offsets.At(999), 40},
+	} {
+		g := offsets.Group{Store: &offsets.Store{}, Rows: []offsets.Row{{Range: known(0, 110), Stored: tc.stored, Committed: tc.committed}}}
+		for _, o := range offsets.Forecast(g, "c") {
+			if o.Policy == offsets.PolicyEarliest && o.OutOfRange+o.WithoutOffset > 0 && (o.Repeats != tc.want || o.Reads != 110) {
+				t.Errorf("%s, from %s: repeats %d, reads %d, want %d of 110", tc.name, o.From, o.Repeats, o.Reads, tc.want)
+			}
+		}
 	}
 }
 

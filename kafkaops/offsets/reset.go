@@ -66,7 +66,12 @@ func Reset(s Snapshot, p ResetPolicy) Plan {
 		}
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
-				pg.Changes = append(pg.Changes, resetRow(s, g, r, side, p))
+				c := resetRow(s, g, r, side, p)
+				switch p.Aim {
+				case AimEarliest, AimOffset, AimTime: // which say nothing of how far the job has come
+					c = c.again(r, s.Origin.Cluster, g.Store != nil)
+				}
+				pg.Changes = append(pg.Changes, c)
 			}
 		}
 		plan.Groups = append(plan.Groups, pg)

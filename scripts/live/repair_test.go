@@ -125,7 +125,7 @@ func TestClampFirstRun(t *testing.T) {
 			s.run(s.clamp("--stored")...).exits(1).says("is not known to the cluster", s.folder)
 			s.run(s.clamp("-t", s.topic)...).exits(2).says("--stored", "--committed")
 			same(t, "file", s.file(), "")
-			r := s.run(s.clamp("-t", s.topic, "--stored")...).exits(0).prints("first run", s.path())
+			r := s.run(s.clamp("-t", s.topic, "--stored")...).exits(0).prints("starts at earliest", s.path(), "repeats up to 50")
 			same(t, "stored", s.stored(), "0=40 1=0")
 			same(t, "committed", s.committed(), "")
 			s.shell(r.undo()).exits(0)
