@@ -258,7 +258,7 @@ func TestImportRows(t *testing.T) {
 	t.Run("a null of a backup removes", func(t *testing.T) {
 		t.Parallel()
 		w := fresh(t).save("billing", "orders", 555, 556)
-		w.run("import", w.backupFile(row(1, "null", "555")), "--execute").exits(0).prints("there was none before")
+		w.run("import", w.backupFile(row(1, "null", "555")), "--execute").exits(0).prints("there was none before; a restart begins by auto.offset.reset")
 		same(t, "committed", w.committed("billing", "orders"), "0=555")
 		stored := strings.ReplaceAll(backup(row(1, "null", "556")), `"side":"committed"`, `"side":"stored"`)
 		w.run("import", w.document(stored), "-s", w.store, "--execute").exits(0).prints("there was none before")

@@ -17,7 +17,7 @@ func TestDelete(t *testing.T) {
 		w := rich(t).save("billing", "orders", 600)
 		before := w.commits("billing")
 		del := []string{"delete", "-g", "billing", "-t", "orders"}
-		w.run(append(del, "--dry-run")...).exits(0).prints("removed").says("nothing was written", "remove 2 offsets of group billing")
+		w.run(append(del, "--dry-run")...).exits(0).prints("removed; a restart begins by auto.offset.reset").says("nothing was written", "remove 2 offsets of group billing")
 		w.run(append(del, "--check")...).exits(10)
 		same(t, "after dry runs", w.commits("billing"), before)
 		r := w.run(append(del, "--execute")...).exits(0).prints("2 of 2 verified", "orders 2 stays: no commit", "undo ")

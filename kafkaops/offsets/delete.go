@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// byPolicy is what the removal of a commit comes to.
+const byPolicy = "a restart begins by auto.offset.reset"
+
 // Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
 // of each commit.
 func (g PlanGroup) Deleted(done Change) PlanGroup {
@@ -53,9 +56,9 @@ func Delete(s Snapshot, whole bool) Plan {
 			case !whole && g.Active() && read[r.Topic]:
 				c = c.refuse("the group is active and reads this topic: "+g.activity(), "--wait-empty 60s")
 			default:
-				c.Verdict, c.New, c.Reason = Write, NoValue, "removed"
+				c.Verdict, c.New, c.Reason = Write, NoValue, "removed; "+byPolicy
 				if whole {
-					c.Reason = "removed with the group"
+					c.Reason = "removed with the group; " + byPolicy
 				}
 			}
 			pg.Changes = append(pg.Changes, c)

@@ -108,3 +108,6 @@ func (v Value) sameButEpoch(o Value) bool {
 	v.Epoch = o.Epoch
 	return v == o
 }
+		if c.Side == Committed {
+			c.Reason += "; " + byPolicy
+		}
