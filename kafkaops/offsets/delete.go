@@ -84,7 +84,9 @@ func (g PlanGroup) unplanned(now Group, cluster string) PlanGroup {
 		i, known := slices.BinarySearchFunc(g.Changes, r.Key, func(c Change, k Key) int { return c.Key.Compare(k) })
 		switch {
 		case !known:
-			g.Changes = slices.Insert(g.Changes, i, c)
+			g.Changes = append(g.Changes, c)
+			copy(g.Changes[i+1:], g.Changes[i:])
+			g.Changes[i] = c
 		case g.Changes[i].Verdict == Keep:
 			g.Changes[i] = c
 		}

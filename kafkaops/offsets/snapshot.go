@@ -166,7 +166,9 @@ func (s *Store) Put(t StoredTopic) {
 		s.Topics[i] = t
 		return
 	}
-	s.Topics = slices.Insert(s.Topics, i, t)
+	s.Topics = append(s.Topics, t)
+	copy(s.Topics[i+1:], s.Topics[i:])
+	s.Topics[i] = t
 }
 
 func (t StoredTopic) compare(name string) int { return strings.Compare(t.Topic, name) }

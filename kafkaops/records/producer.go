@@ -634,7 +634,7 @@ func (p *Producer) split(t *target, s *sending) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.queue = slices.Replace(t.queue, 0, 1, parts...)
+	t.queue = append(slices.Clip(parts), t.queue[1:]...)
 	p.waiting -= len(s.batch)
 	for _, s := range parts {
 		p.waiting += len(s.batch)
