@@ -31,10 +31,12 @@ type road struct {
 	backupDir   string
 	noBackup    bool
 	why         string
-	document    bool // the rows come from a document, and those that are gone are refused one by one
-	stable      bool // what belongs to open transactions is not there yet
-	epochs      bool // leader epochs that may send consumers back are told of
-	sparing     bool // of listed groups, those of which the store has nothing are left as they are
+	document    bool                     // the rows come from a document, and those that are gone are refused one by one
+	stable      bool                     // what belongs to open transactions is not there yet
+	epochs      bool                     // leader epochs that may send consumers back are told of
+	file        string                   // of reset --from-file
+	home        func(here string) string // what imports a document into the cluster that it is of
+	sparing     bool                     // of listed groups, those of which the store has nothing are left as they are
 
 	// long takes the place of the one write: it writes many times, and leaves in the plan what came of it. stdout is then not the
 	// plan's, and the plan is not kept: the same command goes on.

@@ -126,6 +126,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 	if doc, err = o.onlyNamed(g, doc); err != nil {
 		return err
 	}
+	o.home = o.homeward(g, doc.Origin.Bootstrap)
 	sc := &scope{}
 	var build planner
 	switch doc.Kind {
@@ -162,6 +163,31 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		return plan, err
 	})
 }
+
+// homeward is what a document of another cluster is told: the line that imports it into its own, unless that was reached here.
+func (o *importOptions) homeward(g *global, at string) func(here string) string {
+	return func(here string) string {
+		if at == "" || at == here || o.source == "-" {
+			return namesHome
+		}
+		words := []string{"gtoffset", "import", o.source}
+		for _, group := range o.groups {
+			words = append(words, "-g", group)
+		}
+		for _, t := range o.topics {
+			words = append(words, "-t", t)
+		}
+		if o.ownStore {
+			words = append(words, "-s", g.store)
+		}
+		if o.create {
+			words = append(words, "--create")
+		}
+		return "to the cluster that it is of: " + commandLine(append(words, g.reach(at)...))
+	}
+}
+
+const namesHome = "-b names the cluster that it is of"
 
 // kindWord is what a document is called.
 func kindWord(k exchange.Kind) string {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // row is one row of a backup of the commits.
@@ -53,9 +55,29 @@ func TestImportBackup(t *testing.T) {
 		t.Parallel()
 		w := two(t)
 		file := w.document(strings.Replace(backup(row(0, "650", "600")), `"id":null`, `"id":"of-another-house"`, 1))
-		w.run("import", file, "--execute").exits(4).says("of-another-house", w.cluster(), "--other-cluster")
+		w.run("import", file, "--execute").exits(4).says("of-another-house", w.cluster(), "hint: -b names the cluster that it is of; if it is meant for this cluster: add --other-cluster\n")
 		w.run("import", file, "--execute", "--other-cluster").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=650 1=700")
+	})
+	t.Run("another cluster first: its own", func(t *testing.T) {
+		t.Parallel()
+		w, there := two(t), two(t)
+		there.b.Rewrite(kmsg.Metadata.Int16(), func(_ int32, r kmsg.Response) bool {
+			r.(*kmsg.MetadataResponse).ClusterID = kmsg.StringPtr("of-another-house")
+			return true
+		})
+		document := there.document("orders,0,650\norders,1,750\n")
+		made := there.run("import", document, "-g", "billing", "--committed", "--execute", "-o", "json").exits(0).plan()
+		home := "hint: to the cluster that it is of: gtoffset import " + deref(made.Backup) + " -t orders:0 -b " + there.b.Bootstrap()
+		w.run("import", deref(made.Backup), "-t", "orders:0", "--execute").exits(4).says(home + "; if it is meant for this cluster: add --other-cluster\n")
+		plan := strings.Replace(deref(made.Backup), ".json", ".plan.json", 1)
+		w.run("import", plan, "--stale", "--execute").exits(4).says("the plan is for cluster of-another-house", "hint: to the cluster that it is of: gtoffset import "+plan+" -b "+there.b.Bootstrap()+"\n")
+		// What its cluster did not have would be removed here: then there is no other way.
+		there.commit("billing", "orders", 0)
+		none := there.run("import", document, "-g", "new", "--create", "--committed", "--execute", "-o", "json").exits(0).plan()
+		w.commit("new", "orders", 1)
+		w.run("import", deref(none.Backup), "--execute", "--create").exits(4).never("--other-cluster").
+			says("hint: to the cluster that it is of: gtoffset import " + deref(none.Backup) + " --create -b " + there.b.Bootstrap() + "\n")
 	})
 	t.Run("another store", func(t *testing.T) {
 		t.Parallel()
@@ -92,6 +114,8 @@ func TestImportBackup(t *testing.T) {
 		w.run(r.undo()...).exits(4).says("the topic was recreated since the backup", "--recreated keep")
 		w.run(append(r.undo(), "--recreated", "keep")...).exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=100 1=700")
+		w.commit("billing", "orders", 600) // moved, too: both are asked for at once
+		w.run(r.undo()...).exits(4).says("the topic was recreated since the backup; moved since the backup: it was set to 500 and is 600", "hint: add --recreated keep; --moved overwrite\n")
 	})
 	t.Run("a live group", func(t *testing.T) {
 		t.Parallel()

@@ -289,15 +289,56 @@ func TestRefusalsAreToldTogether(t *testing.T) {
 	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 10)
 	document := filepath.Join(t.TempDir(), "high.csv")
 	must(t, os.WriteFile(document, []byte("orders,0,2000\n"), 0o600))
-	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says("hint: add --clamp\n")
-	w.run("import", document, "-g", "nobody", "--committed", "--execute").exits(4).says(`group "nobody" does not exist`, "hint: add --create; --clamp\n")
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).
+		says("2000 is high: the range is 0..1000; --clamp would skip up to 990 readable", "hint: add --clamp; to read again what is there, in the place of --clamp: gtoffset reset -g billing -t orders:0 --committed --to-earliest\n")
+	w.run("import", document, "-g", "nobody", "--committed", "--execute").exits(4).says(`group "nobody" does not exist`, "hint: add --create; --clamp; to read again")
 	_, err := w.b.Join("billing", true, "orders")
 	must(t, err)
-	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`group "billing" is active`, "hint: add --wait-empty 60s; --clamp\n")
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`group "billing" is active`, "hint: add --wait-empty 60s; --clamp; to read again")
 
+	// Of a document from before the topic was recreated, too, and with what is out of range beside.
+	export := strings.ReplaceAll(strings.Replace(documents[0].text, `"offset":600`, `"offset":2000`, 1), `"topic_id":null`, `"topic_id":"AAAAAAAAAAAAAAAAAAAAAA"`)
+	w = start(t).topic("orders", [2]int64{0, 1000}, [2]int64{0, 1000})
+	r := w.run("import", w.document(export), "--dry-run").exits(4).prints(`refused: group "billing" does not exist`)
+	r.says("or it is of another topic: its id was AAAAAAAAAAAAAAAAAAAAAA and is ", "; 2000 is high", "hint: add --create; --recreated keep; --clamp; to read again")
+	w.run("import", w.document(export), "--execute", "--create", "--recreated", "keep", "--clamp").exits(0)
+
+	// A reset that follows the document leaves these flags to import.
+	w.commit("billing", "orders", 1, 1)
+	recreated := w.document(export)
+	w.run("reset", "-g", "billing", "-t", "orders:0", "--from-file", recreated, "--dry-run").exits(4).says("hint: gtoffset import " + recreated + " has the flags for it: --recreated keep\n")
+
+	// A lost entry, and what is committed is high.
+	w = start(t).topic("orders", [2]int64{0, 110}).commit("billing", "orders", 999).topic("other", [2]int64{0, 9}).save("billing", "other", 3)
+	clamp := []string{"clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--execute"}
+	w.run(clamp...).exits(4).says("hint: add --missing other, or --missing earliest; --high end, or --high earliest\n")
+	w.run(append(clamp, "--missing", "other", "--high", "earliest")...).exits(0).prints("repeats up to 110")
+
+	// No flag helps a share group: another program does it.
 	w = start(t).topic("orders", [2]int64{0, 1000})
 	w.share()
-	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`"billing" is a share group`).never("hint: ")
+	share := "hint: kafka-share-groups --bootstrap-server " + w.b.Bootstrap() + " --group billing --topic orders "
+	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`"billing" is a share group`, share+"--reset-offsets --to-earliest --dry-run")
+	w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--dry-run").exits(4).says(share + "--reset-offsets").never("NEW is")
+	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(4).says(share + "--delete-offsets\n")
+	w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(4).says("--group billing --delete\n")
+}
+
+// A high number that is copied has two ways, and the one that loses is not named alone.
+func TestClampIsNotTheOnlyWay(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 110}, [2]int64{0, 50}).save("billing", "orders", 999, 20)
+	copies := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--committed", "--to-stored", "--create", "--execute"}
+	w.run(copies...).exits(4).says("999 is high: the range is 0..110; --clamp would skip up to 110 readable")
+	hint := "gtoffset reset -g billing -t orders:0 -s " + w.store + " --committed --to-earliest --create"
+	r := w.run(copies...).says("hint: add --clamp; --partial writes the rest; to read again what is there, in the place of --clamp: " + hint + "\n")
+	w.run(append(r.hintedError(), "--execute")...).exits(0)
+	w.run(append(copies, "--partial")...).exits(3).says("left out: ", "hint: add --clamp; to read again")
+	same(t, "committed", w.committed("billing", "orders"), "0=0 1=20")
+	// A low one has one way: nothing of it is there any more.
+	w.grow("orders", [2]int64{500, 900})
+	w.save("billing", "orders", 100, 20).run(copies...).exits(4).says("hint: add --clamp\n")
+	w.run(append(copies, "--clamp")...).exits(0)
 }
 
 // A line end, or what else moves a cursor, in a name that the error of a command line holds: the error stays what it is, one line.

@@ -62,6 +62,7 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	var texts, choices []string
 	p := &problem{code: exitRefused}
 	helped, all := 0, 0 // refusals of partitions that a flag decides, and all
+	sibling := ""
 	add := func(text, choice string, why cause, lacks *offsets.Right) {
 		texts, p.causes = append(texts, text), byRank(append(p.causes, why))
 		p.lacks = cmp.Or(p.lacks, lacks)
@@ -81,6 +82,7 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			why, lacks := causeOfGroup(shot, pg)
 			add(pg.Refusal, pg.Choice, why, lacks)
 			final = final || pg.Choice == ""
+			sibling = cmp.Or(sibling, w.sibling(pg))
 			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
 		}
 		g, _ := shot.Group(pg.Group)
@@ -120,19 +122,35 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 	if final { // no flag decides it, and those that would decide the rest lead here again
 		choices = nil
 	}
+	other := slices.Contains(choices, "--other-cluster")
 	switch {
 	case len(choices) > 0 && plan.Command == "import" && slices.ContainsFunc(choices, ofClamp):
 		p.hint = "make the plan anew: gtoffset clamp with " + allSpelled(choices)
 	case len(choices) > 0:
 		p.hint = "add " + allSpelled(choices)
+		if w.road.file != "" && (other || slices.Contains(choices, "--recreated keep")) {
+			p.hint = commandLine([]string{"gtoffset", "import", w.road.file}) + " has the flags for it: " + allSpelled(choices)
+		}
+		if other {
+			p.hint = "if it is meant for this cluster: " + p.hint
+		}
 		if 0 < helped && helped < all {
 			p.hint += fmt.Sprintf(": that decides %s of %s", offsets.Thousands(int64(helped)), offsets.Plural(all, "refusal"))
 			if !w.road.partial {
 				p.hint += "; --partial leaves out what is refused"
 			}
 		}
+		switch {
+		case elsewhere == "":
+		case other: // first where nothing is lost
+			p.hint = elsewhere + "; " + p.hint
+		case plan.Count().Write > 0 && helped == all && !w.road.partial:
+			p.hint += "; " + writesTheRest + "; " + elsewhere
+		default:
+			p.hint += "; " + elsewhere
+		}
 	case plan.Count().Write == 0:
-		p.hint = cmp.Or(aside, elsewhere, moved)
+		p.hint = cmp.Or(sibling, aside, elsewhere, moved)
 	case elsewhere != "":
 		p.hint = elsewhere + "; " + writesTheRest
 	}
@@ -148,6 +166,9 @@ func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
 	}
 	other := refused[i].Aside
 	command, flags, _ := strings.Cut(other, " ")
+	if command == "import" {
+		return w.road.home(w.plan.Origin.Bootstrap)
+	}
 	sc := &scope{}
 	for _, c := range refused {
 		if c.Aside == other {
@@ -159,8 +180,17 @@ func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
 	for _, sel := range sc.selections {
 		words = append(words, "-t", sel.String())
 	}
-	line := w.g.typed(append(append(words, "-s", w.g.store), strings.Fields(flags)...)...)
+	if w.g.store != "" {
+		words = append(words, "-s", w.g.store)
+	}
+	words = append(words, strings.Fields(flags)...)
+	if w.road.create {
+		words = append(words, "--create")
+	}
+	line := w.g.typed(words...)
 	switch {
+	case command == "reset" && w.road.command != "clamp":
+		return "to read again what is there, in the place of --clamp: " + line
 	case command == "reset":
 		return "if the topic was recreated: " + line + "; if not, leave out --recreated"
 	case strings.HasSuffix(flags, "--gone remove"):
@@ -169,6 +199,28 @@ func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
 		return "if the numbers hold here, too: " + line
 	}
 	return "first, to read the new topic from its beginning: " + line
+}
+
+// sibling is the program that does it for a group which commits no offsets; "" for any other.
+func (w *writing) sibling(pg offsets.PlanGroup) string {
+	if pg.Type != offsets.Share {
+		return ""
+	}
+	words := []string{"kafka-share-groups", "--bootstrap-server", w.plan.Origin.Bootstrap, "--group", pg.Group}
+	what, shows := "--delete", ""
+	if !pg.Whole {
+		for _, sel := range w.scope.selections {
+			words = append(words, "--topic", sel.Topic)
+		}
+		what = "--delete-offsets"
+	}
+	if w.plan.Command != "delete" {
+		what, shows = "--reset-offsets --to-earliest --dry-run", " shows what it would set"
+		if len(w.scope.selections) == 0 {
+			what = "--all-topics " + what
+		}
+	}
+	return commandLine(words) + " " + what + shows
 }
 
 // aside is what helps with the places in the store of what is refused, where no flag of the command does; "" if nothing is known to.
@@ -298,8 +350,12 @@ func causeOfChange(c *offsets.Change) cause {
 	return causeFailed
 }
 
-// decide adds a choice to those that have to be made. Of a flag that is there already it leaves the values that serve both.
+// decide adds a choice, which may be of several flags, to those that have to be made. Of a flag that is there already it leaves the values that serve both.
 func decide(choices []string, choice string) []string {
+	first, next, more := strings.Cut(choice, " --")
+	if more {
+		return decide(decide(choices, first), "--"+next)
+	}
 	flag, values, _ := strings.Cut(choice, " ")
 	i := slices.IndexFunc(choices, func(c string) bool { return c == flag || strings.HasPrefix(c, flag+" ") })
 	switch {

@@ -272,6 +272,8 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 func (o *resetOptions) followFile(ctx context.Context, g *global) error {
 	from := importOptions{road: o.road, sideFlags: o.sideFlags, source: o.fromFile, selections: o.selections, clamp: o.clamp}
 	from.document = true
+	from.file = o.fromFile
+	from.home = func(string) string { return namesHome }
 	if len(o.scope.groups) == 1 {
 		from.groups = o.scope.groups
 	}

@@ -48,10 +48,17 @@ func (v PlanView) Write(s Stream) error {
 		p.printf("\n")
 	}
 	for _, g := range v.Plan.Groups {
-		if n := refusedWhole(g); n > 0 {
+		switch n := refusedWhole(g); {
+		case g.Refusal == "":
+		case n == 0: // each partition has a reason of its own beside
+			p.prose("  ", "refused: %s", cleanText(g.Refusal)+choose("; unless ", g.Choice))
+		default:
 			would := ""
 			if slices.ContainsFunc(g.Changes, func(c offsets.Change) bool { return v.would(g, c) }) {
 				would = "; NEW is what would be written if the group were empty, and nothing is"
+				if g.Choice == "--create" {
+					would = "; NEW is what would be written then, and nothing is"
+				}
 			}
 			p.prose("  ", "refused: %s; %s%s", cleanText(g.Refusal), stay(n)+choose(" unless ", g.Choice), would)
 		}
@@ -162,9 +169,9 @@ func listed(g offsets.PlanGroup, c offsets.Change) bool {
 	return c.Verdict != offsets.Keep && (g.Refusal == "" || c.Verdict != offsets.Refuse || c.Reason != g.Refusal)
 }
 
-// would reports a change that is shown although its group is refused.
+// would reports a change that is shown although its group is refused: where a flag makes it possible.
 func (v PlanView) would(g offsets.PlanGroup, c offsets.Change) bool {
-	return v.Dry && g.Refusal != "" && c.Verdict == offsets.Refuse && c.Reason == g.Refusal && c.Would != ""
+	return v.Dry && g.Choice != "" && c.Verdict == offsets.Refuse && c.Reason == g.Refusal && c.Would != ""
 }
 
 // said is a reason as a row has it, and what it is about.

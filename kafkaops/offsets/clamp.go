@@ -193,7 +193,10 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	case other.Problem() && !p.MissingFirst:
 		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
-		return c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
+		next := clampRow(s, g, r, c.Side.Other(), p)
+		c = c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
+		c.then(&next)
+		return c
 	case other.Presence == Present && p.MissingOther:
 		return c.takeOver(r, clampRow(s, g, r, c.Side.Other(), p))
 	case lost && !p.MissingFirst:
@@ -294,8 +297,8 @@ func (c Change) weigh(r Row) Change {
 		c.Skips, c.Repeats = at-r.Range.Earliest, min(c.Repeats, r.Range.End-at)
 		return c
 	}
-	from, to := r.Range.clamp(c.Old.Offset), r.Range.clamp(c.New.Offset)
 	c.Repeats = 0
+	from, to := r.Range.clamp(c.Old.Offset), r.Range.clamp(c.New.Offset)
 	switch {
 	case c.Condition == High && to > r.Range.Earliest:
 		c.Skips = to - r.Range.Earliest

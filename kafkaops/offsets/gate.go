@@ -86,7 +86,7 @@ func (g Group) unseen() string {
 // at once that the group stands against it, too.
 func (pg PlanGroup) wishes(side Side) bool {
 	return pg.writes(side) || slices.ContainsFunc(pg.Changes, func(c Change) bool {
-		return c.Side == side && c.Verdict == Refuse && c.Choice != "" && !c.Moved
+		return c.Side == side && c.Verdict == Refuse && c.Choice != ""
 	})
 }
 

@@ -36,6 +36,12 @@ func Merge(s Snapshot, rows []Given, p MergePolicy) Plan {
 		for _, given := range byGroup[g.ID] {
 			r, _ := g.Row(given.Key)
 			c := mergeRow(s, r, *given, p, foreign)
+			if c.Choice == keepRecreated {
+				kept := p
+				kept.KeepRecreated = true
+				next := mergeRow(s, r, *given, kept, foreign)
+				c.then(&next)
+			}
 			if given.Line > 0 && c.Verdict == Refuse {
 				c.Reason = fmt.Sprintf("line %d: %s", given.Line, c.Reason)
 			}
@@ -45,6 +51,9 @@ func Merge(s Snapshot, rows []Given, p MergePolicy) Plan {
 	}
 	return plan
 }
+
+// keepRecreated is the choice where a topic was recreated since.
+const keepRecreated = "--recreated keep"
 
 func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Change {
 	c := begin(r, p.Side, s.Origin.Cluster)
@@ -56,6 +65,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case foreign && !p.OtherCluster:
+		c.Aside = atHome
 		return c.refuse(fmt.Sprintf("the document is of cluster %s, and this is %s; offsets are not translated", p.Cluster, s.Origin.Cluster), "--other-cluster")
 	case r.Range.Gone():
 		return c.refuse(r.Range.gone(), "")
@@ -64,7 +74,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	}
 	known := !foreign && given.TopicID != "" && r.Range.TopicID != ""
 	if known && given.TopicID != r.Range.TopicID && !p.KeepRecreated {
-		return c.moved("the topic was recreated since this offset was recorded", "--recreated keep")
+		return c.moved(fmt.Sprintf("the topic was recreated since this offset was recorded, or it is of another topic: its id was %s and is %s", given.TopicID, r.Range.TopicID), keepRecreated)
 	}
 	v := Value{Offset: given.Offset, Epoch: None}
 	if p.Side == Committed && !(known && given.TopicID != r.Range.TopicID) {

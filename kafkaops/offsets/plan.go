@@ -105,9 +105,9 @@ type Change struct {
 	Target    Target
 	Verdict   Verdict
 	Reason    string // why it is changed, kept, asked about or refused
-	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them
+	Choice    string // for Ask and Refuse: flags that would decide it, as an operator types them; several where one leads to the next
 	Would     string // for Refuse with the whole group: why it would else be changed to New
-	Aside     string // for Refuse: another command that decides it, with its flags but without group, topic and store
+	Aside     string // for Refuse: another command that decides it, or decides it otherwise, with its flags but without group, topic and store
 	Lacks     *Right // for Refuse and Failed: the right that is missing, nil if it is not for want of one
 	Moved     bool   // for Refuse: what is there now is not what the plan or the backup was made from
 	Clamped   bool   // the new offset was forced into the range
@@ -427,6 +427,13 @@ func (c Change) refuseUntil(reason, aside string) Change {
 	return c.refuse(reason, "")
 }
 
+// then adds to a refusal what would be asked for next if its flags were given, so that all is decided at once.
+func (c *Change) then(next *Change) {
+	if next.Choice != "" {
+		c.Reason, c.Choice, c.Aside = fmt.Sprintf("%s; %s", c.Reason, next.Reason), fmt.Sprintf("%s %s", c.Choice, next.Choice), next.Aside
+	}
+}
+
 // moved refuses a partition that is not as it was when the plan or the backup was made.
 func (c Change) moved(reason, choice string) Change {
 	c.Moved = true
@@ -542,7 +549,7 @@ func Resume(p Plan, s Snapshot) Plan {
 			return c.refuse(why, "")
 		}
 		if foreign && c.toDo() {
-			return c.refuse(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), "")
+			return c.refuseUntil(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), atHome)
 		}
 		if c.Verdict == Ask {
 			c.Verdict, asked[place{group, c.Key, c.Side}] = Write, true
@@ -578,6 +585,9 @@ func Resume(p Plan, s Snapshot) Plan {
 		return c
 	})
 }
+
+// atHome is the Aside of what a document has for another cluster: to import it there.
+const atHome = "import"
 
 // weighAgain counts what a planned change does now, and says so where that is not what the plan says.
 func (c Change) weighAgain(r Row) Change {

@@ -182,12 +182,16 @@ func (c Change) aim(s Snapshot, r Row, v Value, why string, clamp bool) Change {
 	if at != v.Offset {
 		cond := Judge(At(v.Offset), r.Range, "").Condition
 		out := fmt.Sprintf("%d is %s: the range is %d..%d", v.Offset, cond, r.Range.Earliest, r.Range.End)
-		if !clamp {
-			return c.refuse(out, "--clamp")
-		}
 		target := ToEarliest
 		if cond == High {
 			target = ToEnd
+		}
+		if !clamp {
+			if n := c.to(r, target, "").Skips; target == ToEnd && n > 0 { // there are two ways, and one of them loses
+				c.Aside = "reset --" + string(c.Side) + " --to-earliest"
+				out += fmt.Sprintf("; --clamp would skip up to %s readable", Thousands(n))
+			}
+			return c.refuse(out, "--clamp")
 		}
 		c = c.to(r, target, why+"; "+out)
 		c.Clamped = true

@@ -42,6 +42,7 @@ type RestorePolicy struct {
 func Restore(s Snapshot, b Backup, p RestorePolicy) Plan {
 	plan := Plan{Command: "import", Origin: s.Origin, Created: s.At}
 	foreign := b.Origin.Cluster != "" && s.Origin.Cluster != "" && b.Origin.Cluster != s.Origin.Cluster
+	removes := false
 	for _, bg := range b.Groups {
 		g, _ := s.Group(bg.Group)
 		pg := PlanGroup{Group: bg.Group, Type: g.Type, State: g.State, Notes: g.notes(time.Time{})}
@@ -51,12 +52,25 @@ func Restore(s Snapshot, b Backup, p RestorePolicy) Plan {
 		for _, br := range bg.Rows {
 			r, _ := g.Row(br.Key)
 			c := restoreRow(r, br, s.Origin.Cluster, foreign, p)
+			if c.Choice == keepRecreated {
+				kept := p
+				kept.KeepRecreated = true
+				next := restoreRow(r, br, s.Origin.Cluster, foreign, kept)
+				c.then(&next)
+			}
 			if foreign && !p.OtherCluster {
 				c = c.refuse(fmt.Sprintf("the backup is of cluster %s, and this is %s", b.Origin.Cluster, s.Origin.Cluster), "--other-cluster")
+				c.Aside = atHome
+				removes = removes || c.Old.Offset != None && c.New.Offset == None
 			}
 			pg.Changes = append(pg.Changes, c)
 		}
 		plan.Groups = append(plan.Groups, pg)
+	}
+	if removes { // what the other cluster did not have says nothing of what this one has
+		for _, c := range plan.Each() {
+			c.Choice = ""
+		}
 	}
 	return plan
 }
@@ -81,7 +95,7 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	case r.Range.Gone() && br.Side == Committed:
 		return c.refuse(r.Range.gone(), "")
 	case recreated && !p.KeepRecreated:
-		return c.moved("the topic was recreated since the backup", "--recreated keep")
+		return c.moved("the topic was recreated since the backup", keepRecreated)
 	case now == c.New:
 		c.Reason = "already as in the backup"
 		return c
@@ -92,6 +106,9 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	c.Rewrite = now.Offset == br.Old.Offset // what is recorded with it differs
 	if c.New.Offset == None {
 		c.Reason = "there was none before"
+		if c.Side == Committed {
+			c.Reason += "; " + byPolicy
+		}
 		return c
 	}
 	if r.Range.Known() {
@@ -108,6 +125,3 @@ func (v Value) sameButEpoch(o Value) bool {
 	v.Epoch = o.Epoch
 	return v == o
 }
-		if c.Side == Committed {
-			c.Reason += "; " + byPolicy
-		}
