@@ -27,7 +27,7 @@ func TestOurs(t *testing.T) {
 		{"a field of a later version", later},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := exchange.Read([]byte(c.text), exchange.Options{})
+			got, err := parse(c.text, exchange.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestOursRefuses(t *testing.T) {
 			if c.name == "no schema" {
 				o.As = exchange.JSON
 			}
-			_, err := exchange.Read([]byte(c.text), o)
+			_, err := parse(c.text, o)
 			var m *exchange.MalformedError
 			if !errors.As(err, &m) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -106,7 +106,7 @@ func TestOursRefuses(t *testing.T) {
 		})
 	}
 	again := swap(`"offset":120`, `"offset":120,"offset":120`)
-	if d, err := exchange.Read([]byte(again), exchange.Options{}); err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], `key "offset" twice, the same as in line 1`) {
+	if d, err := parse(again, exchange.Options{}); err != nil || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], `key "offset" twice, the same as in line 1`) {
 		t.Errorf("the same key twice: %q, %v", d.Warnings, err)
 	}
 }

@@ -14,7 +14,8 @@ const KafkaCSV Format = "kafka-csv"
 func kafkaCSV() format {
 	return format{
 		name: KafkaCSV, words: "CSV of Kafka's reset tool", holds: holds{groups: true},
-		text: (*reading).readKafkaCSV, write: Document.writeKafkaCSV,
+		begins: looksKafkaCSV,
+		text:   (*reading).readKafkaCSV, write: Document.writeKafkaCSV,
 	}
 }
 
@@ -24,8 +25,12 @@ var (
 	kafkaGroupColumns = header[:4]
 )
 
-// looksKafkaCSV tells a first line with a group, which may begin with a bracket, from the beginning of JSON.
+// looksKafkaCSV tells a first line with a group that begins with a bracket from the beginning of JSON. Any other is known by its columns.
 func looksKafkaCSV(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	if text[0] != '{' && text[0] != '[' {
+		return false
+	}
 	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
 		text = text[:end]
 	}

@@ -73,7 +73,7 @@ func TestPlanIsLossless(t *testing.T) {
 		}
 		for _, f := range []exchange.Format{exchange.JSON, exchange.YAML} {
 			text := write(t, exchange.PlanOf(want), f)
-			got, err := exchange.Read([]byte(text), exchange.Options{})
+			got, err := parse(text, exchange.Options{})
 			if err != nil {
 				t.Fatalf("%v in %s", err, text)
 			}
@@ -112,7 +112,7 @@ func TestPlanRefuses(t *testing.T) {
 			if text == whole {
 				t.Fatalf("%q is not in %s", c.old, whole)
 			}
-			_, err := exchange.Read([]byte(text), exchange.Options{})
+			_, err := parse(text, exchange.Options{})
 			var m *exchange.MalformedError
 			if !errors.As(err, &m) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
@@ -128,7 +128,7 @@ func TestPlansOfOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := exchange.Read(b, exchange.Options{})
+		d, err := parse(string(b), exchange.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -155,7 +155,7 @@ func TestCutDocuments(t *testing.T) {
 				end = len(text)
 			}
 			for n := 1; n < end; n++ {
-				got, err := exchange.Read([]byte(text[:n]), exchange.Options{As: f})
+				got, err := parse(text[:n], exchange.Options{As: f})
 				if err == nil && (len(got.Rows) > 0 && got.Rows[0].Value.Offset != 190 || got.Plan != nil && !strings.Contains(text[:n], "counts:")) {
 					t.Errorf("%s cut after %d of %d is taken: %q", f, n, len(text), text[max(0, n-40):n])
 					break

@@ -21,7 +21,9 @@ type Options struct {
 	Topic string // for a gtoffset file that names no topic
 }
 
-// ReadFrom reads all of r, if that is not more than MaxSize, as Read does.
+// ReadFrom reads a document, which is all of r. The error is ErrEmpty, ErrTooLarge (more than MaxSize), an *EncodingError, an
+// *UnknownError, an *AmbiguousError or a *MissingError (both are decided by Options), a *MalformedError with everything that is wrong, an
+// *InternalError, or what r said. With an error nothing is returned.
 func ReadFrom(r io.Reader, o Options) (Document, error) {
 	text, err := readAll(r)
 	switch {
@@ -33,16 +35,6 @@ func ReadFrom(r io.Reader, o Options) (Document, error) {
 	return read(text, o)
 }
 
-// Read reads a document. The error is ErrEmpty, ErrTooLarge, an *EncodingError, an *UnknownError, an *AmbiguousError or a
-// *MissingError (both are decided by Options), a *MalformedError with everything that is wrong, or an *InternalError. With an
-// error nothing is returned.
-func Read(data []byte, o Options) (Document, error) {
-	if len(data) > MaxSize {
-		return Document{}, ErrTooLarge
-	}
-	return read(string(data), o)
-}
-
 func read(text string, o Options) (Document, error) {
 	text, err := decode(text)
 	if err != nil {
@@ -51,7 +43,7 @@ func read(text string, o Options) (Document, error) {
 	r := &reading{Options: o, text: text, format: o.As, names: map[string]string{}, groups: map[string]offsets.GroupType{}, damaged: map[string][]offsets.Remains{}}
 	r.doc.Kind = Export
 	as, take := o.As.as(), r.readText
-	if o.As == "" && looksTree(text) || as.tree != nil && as.text == nil {
+	if o.As == "" && begun(text) == "" && looksTree(text) || as.tree != nil && as.text == nil {
 		take = r.readTree
 	}
 	if err := take(); err != nil {
@@ -63,7 +55,7 @@ func read(text string, o Options) (Document, error) {
 // looksTree reports whether a text begins as JSON does.
 func looksTree(text string) bool {
 	first := strings.TrimLeft(text, " \t\r\n")
-	return (first[0] == '{' || first[0] == '[') && !looksKafkaCSV(first)
+	return first[0] == '{' || first[0] == '['
 }
 
 // decode returns the text without a byte-order mark, or says why it is none.

@@ -32,6 +32,10 @@ func rows(d exchange.Document) string {
 	return b.String()
 }
 
+func parse(text string, o exchange.Options) (exchange.Document, error) {
+	return exchange.ReadFrom(strings.NewReader(text), o)
+}
+
 // given is the options of all tests in tables: what formats without a group and ranges need is there.
 var given = exchange.Options{Group: "g", Topic: "t", Take: exchange.From}
 
@@ -46,7 +50,7 @@ func good(t *testing.T, f exchange.Format, cases []goodCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			for _, o := range []exchange.Options{given, {As: f, Group: given.Group, Topic: given.Topic, Take: given.Take}} {
-				d, err := exchange.Read([]byte(c.text), o)
+				d, err := parse(c.text, o)
 				if err != nil {
 					t.Fatalf("as %q: %v", o.As, err)
 				}
@@ -76,7 +80,7 @@ func bad(t *testing.T, f exchange.Format, cases []badCase) {
 		t.Run(c.name, func(t *testing.T) {
 			o := given
 			o.As = f
-			d, err := exchange.Read([]byte(c.text), o)
+			d, err := parse(c.text, o)
 			var m *exchange.MalformedError
 			if !errors.As(err, &m) {
 				t.Fatalf("got %v, want a *MalformedError", err)
@@ -197,11 +201,11 @@ func TestRanges(t *testing.T) {
 		{"two batches", "orders 0 1 2\norders 0 2 3\n", []string{`line 2: group "g", topic "orders", partition 0 twice: 1 in line 1, and 2 here`}},
 	})
 	const text = "orders 0 100 200\n"
-	d, err := exchange.Read([]byte(text), exchange.Options{Group: "g", Take: exchange.Until})
+	d, err := parse(text, exchange.Options{Group: "g", Take: exchange.Until})
 	if got := rows(d); err != nil || got != "g orders 0 200 @1\n" {
 		t.Errorf("until: got %q, %v", got, err)
 	}
-	_, err = exchange.Read([]byte(text), exchange.Options{Group: "g"})
+	_, err = parse(text, exchange.Options{Group: "g"})
 	var m *exchange.MissingError
 	if !errors.As(err, &m) || m.What != exchange.MissingTake {
 		t.Errorf("without an end: got %v", err)
@@ -225,7 +229,7 @@ func TestFile(t *testing.T) {
 		{"another version", "# gtoffset 2\n", []string{`line 1: version "2" of the gtoffset format is not known here, only 1 is; a newer gtoffset may know it`}},
 		{"of two clusters", strings.Replace(whole, "1 1498", "1 1498 cluster=other", 1), []string{`line 8: partition 1 was recorded for cluster "other", the rest for "MkU3"`}},
 	})
-	d, err := exchange.Read([]byte(whole), exchange.Options{})
+	d, err := parse(whole, exchange.Options{})
 	if err != nil || d.Origin.Cluster != "MkU3" || !d.Taken.Equal(noon) {
 		t.Errorf("got %+v, %v", d, err)
 	}
@@ -329,7 +333,7 @@ func TestRecognise(t *testing.T) {
 		{"MIG-6 an internal topic", "__consumer_offsets,0,1\norders,0,1\n__transaction_state,1,1\n", "offsets of Kafka's internal topics are not written:\nline 1: topic \"__consumer_offsets\" is internal to Kafka\nline 3: topic \"__transaction_state\" is internal to Kafka"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := exchange.Read([]byte(c.text), given)
+			d, err := parse(c.text, given)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -339,20 +343,20 @@ func TestRecognise(t *testing.T) {
 		})
 	}
 	var doubt *exchange.AmbiguousError
-	if _, err := exchange.Read([]byte("0 1500 4\n"), given); !errors.As(err, &doubt) || !cmp.Equal(doubt.Formats, []exchange.Format{exchange.RPK, exchange.File}) {
+	if _, err := parse("0 1500 4\n", given); !errors.As(err, &doubt) || !cmp.Equal(doubt.Formats, []exchange.Format{exchange.RPK, exchange.File}) {
 		t.Errorf("got %v", err)
 	}
-	if d, err := exchange.Read([]byte("0 1500 4\n"), exchange.Options{As: exchange.RPK, Group: "g"}); err != nil || rows(d) != "g 0 1500 4 @1\n" {
+	if d, err := parse("0 1500 4\n", exchange.Options{As: exchange.RPK, Group: "g"}); err != nil || rows(d) != "g 0 1500 4 @1\n" {
 		t.Errorf("got %v, %v", rows(d), err)
 	}
 	for _, text := range []string{"orders,0,1\n", "orders 0 1\n", "[]", "{}", "0 1\n"} {
 		var missing *exchange.MissingError
-		if _, err := exchange.Read([]byte(text), exchange.Options{}); !errors.As(err, &missing) || missing.What != exchange.MissingGroup {
+		if _, err := parse(text, exchange.Options{}); !errors.As(err, &missing) || missing.What != exchange.MissingGroup {
 			t.Errorf("%q without a group: got %v", text, err)
 		}
 	}
 	var unknown *exchange.UnknownError
-	if _, err := exchange.Read([]byte("a b\n"), exchange.Options{As: "xml"}); !errors.As(err, &unknown) {
+	if _, err := parse("a b\n", exchange.Options{As: "xml"}); !errors.As(err, &unknown) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -363,7 +367,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	for i := range 100_000 {
 		fmt.Fprintf(&b, "orders,%d,x\n", i)
 	}
-	_, err := exchange.Read([]byte(b.String()), given)
+	_, err := parse(b.String(), given)
 	var m *exchange.MalformedError
 	if !errors.As(err, &m) || len(m.Problems) != 50 || m.More != 99_950 {
 		t.Fatalf("got %v", err)
@@ -380,7 +384,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		}
 		fmt.Fprintf(&j, `"0":%s}}}`, other)
 		began := time.Now()
-		d, err := exchange.Read([]byte(j.String()), given)
+		d, err := parse(j.String(), given)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %v", took)
 		}
@@ -389,7 +393,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		}
 	}
 	big := make([]byte, exchange.MaxSize+1)
-	if _, err := exchange.Read(big, given); !errors.Is(err, exchange.ErrTooLarge) {
+	if _, err := parse(string(big), given); !errors.Is(err, exchange.ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -104,7 +104,7 @@ func TestSchemasRefuse(t *testing.T) {
 		if open.Check([]byte(text)) == nil {
 			t.Errorf("%s: the schema takes it", c.name)
 		}
-		if _, err := exchange.Read([]byte(text), exchange.Options{}); err == nil {
+		if _, err := parse(text, exchange.Options{}); err == nil {
 			t.Errorf("%s: Read takes it", c.name)
 		}
 	}
@@ -257,7 +257,7 @@ func TestExamplesOfThePage(t *testing.T) {
 			}
 		}
 		o := exchange.Options{Group: "billing", Topic: "orders", Take: exchange.Until}
-		d, err := exchange.Read([]byte(example.String()), o)
+		d, err := parse(example.String(), o)
 		if err != nil || d.Format != f || len(d.Rows) == 0 && d.Plan == nil {
 			t.Errorf("example of %s: read as %q with %d rows, %v:\n%s", f, d.Format, len(d.Rows), err, example.String())
 		}

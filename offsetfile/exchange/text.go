@@ -50,12 +50,20 @@ func columns(line string) []string {
 	return all
 }
 
-// recognise finds the format of a text that is not JSON. Bad lines do not matter as long as most are good.
-func recognise(text string) (Format, error) {
+// begun is the format of which the beginning of a text says enough, "" if there is none. It is asked before anything else.
+func begun(text string) Format {
 	for _, f := range formats() {
 		if f.begins != nil && f.begins(text) {
-			return f.name, nil
+			return f.name
 		}
+	}
+	return ""
+}
+
+// recognise finds the format of a text that is not JSON. Bad lines do not matter as long as most are good.
+func recognise(text string) (Format, error) {
+	if f := begun(text); f != "" {
+		return f, nil
 	}
 	if sources, found := checkpoint(text); found {
 		return "", &UnknownError{fmt.Sprintf("an offsets file of a Spark checkpoint (%d source lines); name the checkpoint's folder as a store, "+

@@ -185,7 +185,7 @@ func TestYAMLRefused(t *testing.T) {
 			if both(t, c.text) {
 				t.Fatal("it was taken")
 			}
-			_, err := Read([]byte(c.text), Options{As: YAML})
+			_, err := read(c.text, Options{As: YAML})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v\nwant %s", err, c.want)
 			}
@@ -196,7 +196,7 @@ func TestYAMLRefused(t *testing.T) {
 // What YAML says to nobody is an empty document.
 func TestYAMLEmpty(t *testing.T) {
 	for _, text := range []string{"# a\n", "---\n", "---\n...\n", "# a"} {
-		if _, err := Read([]byte(text), Options{As: YAML}); err != ErrEmpty {
+		if _, err := read(text, Options{As: YAML}); err != ErrEmpty {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
