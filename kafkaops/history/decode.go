@@ -112,14 +112,6 @@ func (d *Decoder) ours(key []byte) (fields, bool) {
 	return fields{b: key[end:]}, true
 }
 
-// Group is the group that a key is about; ok is false if it is none of the offsets topic.
-func Group(key []byte) (group string, ok bool) {
-	f := fields{b: key}
-	f.int16()
-	group = f.string()
-	return group, !f.bad
-}
-
 // unreadable counts a record that cannot be told apart.
 func (d *Decoder) unreadable() bool {
 	d.passed++

@@ -24,7 +24,6 @@ type Walker struct {
 	rest     []byte // of the chunk, behind this batch
 	position int64
 	err      error
-	stats    Stats
 
 	batch Batch
 	recs  []byte // of this batch, behind the record
@@ -82,7 +81,6 @@ func (w *Walker) NextBatch() bool {
 			return false
 		}
 		if in {
-			w.stats.Batches++
 			return true
 		}
 		if w.batch.Base >= w.chunk.Until {
@@ -124,8 +122,6 @@ func (w *Walker) NextRecord() bool {
 // took counts a record that is given out.
 func (w *Walker) took() {
 	w.position = w.rec.Offset + 1
-	w.stats.Records++
-	w.stats.Bytes += int64(len(w.rec.Key) + len(w.rec.Value))
 }
 
 // Record is the record that Next found. It is overwritten by the next one.
@@ -146,20 +142,8 @@ func (w *Walker) Marker() Marker {
 // goes on (Chunk.Next). It is what to save when the records so far were processed.
 func (w *Walker) Position() int64 { return w.position }
 
-// Stats counts what was walked since the walker was made.
-func (w *Walker) Stats() Stats { return w.stats }
-
 // Err is what ended the walk, nil at the end of the chunk: a *DamagedError or a *TooLargeError.
 func (w *Walker) Err() error { return w.err }
-
-// Stats counts records.
-type Stats struct {
-	Records int64 // given out
-	Bytes   int64 // of their keys and values
-	Batches int64 // that reached into the range
-	Aborted int64 // records of aborted transactions
-	Control int64 // control batches
-}
 
 func (w *Walker) damaged(format string, args ...any) bool {
 	w.left = 0
@@ -291,16 +275,12 @@ func (w *Walker) passOver() bool {
 		return false
 	}
 	_, h.Aborted = w.open[h.ProducerID]
-	if h.Aborted {
-		w.stats.Aborted += int64(h.Count)
-	}
 	return h.Aborted
 }
 
 // passMarker ends an aborted transaction where its marker is.
 func (w *Walker) passMarker() bool {
 	h := &w.batch
-	w.stats.Control++
 	if h.Codec != Uncompressed {
 		w.damaged("it is a control batch, and compressed")
 		return true

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -94,18 +93,6 @@ func (l *lab) startAsItIs(p plan) (*job, error) {
 		j.output = output
 	}
 	return j, err
-}
-
-// startExample starts the example job of docs, which prints a line for each record.
-func (l *lab) startExample(p place) (*job, error) {
-	scratch, err := l.scratch()
-	if err != nil {
-		return nil, err
-	}
-	cmd := live.SparkJava(l.spark, l.classes, "StreamingJob", l.kafka.Bootstrap(), p.group, p.topic, l.folder(p))
-	cmd.Args = slices.Insert(cmd.Args, 1, "-Dspark.ui.enabled=false", "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1",
-		"-Dspark.local.dir="+scratch)
-	return launch(l.locked(cmd, p))
 }
 
 // scratch makes a folder for one run of a job.

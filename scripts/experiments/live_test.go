@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"gtoffset/scripts/live"
 )
 
 // TestShort does every experiment in its short form. Each holds what describe foretold against what happened.
@@ -98,4 +100,16 @@ func testExample(ctx context.Context, t *testing.T, l *lab) {
 			t.Errorf("%s: stored %s\nwant %s", run.name, text, want)
 		}
 	}
+}
+
+// startExample starts the example job of docs, which prints a line for each record.
+func (l *lab) startExample(p place) (*job, error) {
+	scratch, err := l.scratch()
+	if err != nil {
+		return nil, err
+	}
+	cmd := live.SparkJava(l.spark, l.classes, "StreamingJob", l.kafka.Bootstrap(), p.group, p.topic, l.folder(p))
+	cmd.Args = slices.Insert(cmd.Args, 1, "-Dspark.ui.enabled=false", "-Dspark.driver.host=127.0.0.1", "-Dspark.driver.bindAddress=127.0.0.1",
+		"-Dspark.local.dir="+scratch)
+	return launch(l.locked(cmd, p))
 }

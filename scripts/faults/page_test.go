@@ -104,3 +104,19 @@ func TestFaultsHaveNames(t *testing.T) {
 		t.Errorf("short form: got %d faults, want 9", got)
 	}
 }
+
+// unnamed reports whether it is left open what came of the run: why it did not end with 0, or what stands.
+func (c cell) unnamed() bool {
+	of, ok := commandOf(c.Command)
+	if !ok || c.Code != 0 && c.Code != 10 && c.Said == "" {
+		return true
+	}
+	allowed := []string{""}
+	switch {
+	case of.name == "replay":
+		allowed = []string{"none", "some", "all"}
+	case of.old != of.new:
+		allowed = []string{"old", "some", "new"}
+	}
+	return !slices.Contains(allowed, c.Stands)
+}

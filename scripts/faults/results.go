@@ -43,22 +43,6 @@ func (c cell) String() string {
 	return fmt.Sprintf("%-55s %-18s met %-5v exit %d %-4s %.2f %s  %s", c.Fault, c.Command, c.Met, c.Code, c.Stands, c.Ratio, verdict, c.Said)
 }
 
-// unnamed reports whether it is left open what came of the run: why it did not end with 0, or what stands.
-func (c cell) unnamed() bool {
-	of, ok := commandOf(c.Command)
-	if !ok || c.Code != 0 && c.Code != 10 && c.Said == "" {
-		return true
-	}
-	allowed := []string{""}
-	switch {
-	case of.name == "replay":
-		allowed = []string{"none", "some", "all"}
-	case of.old != of.new:
-		allowed = []string{"old", "some", "new"}
-	}
-	return !slices.Contains(allowed, c.Stands)
-}
-
 type cells []cell
 
 // with replaces the cell of the same place, or adds one.
