@@ -54,15 +54,15 @@ func (c Counts) Read(text string) (int64, error) {
 	}
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
-			return offsets.None, fmt.Errorf("%s is no number", short(text))
+			return offsets.None, fmt.Errorf("%q is no number", clip(text))
 		}
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	switch {
 	case err != nil && digits != "":
-		return offsets.None, fmt.Errorf("%s is more than 64 bits", short(text))
+		return offsets.None, fmt.Errorf("%q is more than 64 bits", clip(text))
 	case err != nil:
-		return offsets.None, fmt.Errorf("%s is no number", short(text))
+		return offsets.None, fmt.Errorf("%q is no number", clip(text))
 	case n < 0:
 		return offsets.None, fmt.Errorf("%s is negative", text)
 	case c == CountsLast && n == math.MaxInt64:
@@ -98,13 +98,4 @@ func ParsePartition(text string) (int32, bool) {
 		return 0, false
 	}
 	return int32(n), true
-}
-
-// short quotes a value of unknown length for an error.
-func short(text string) string {
-	const most = 40
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
-	}
-	return strconv.Quote(text)
 }

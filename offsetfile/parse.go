@@ -456,9 +456,4 @@ func firstField(text string) int32 {
 }
 
 // clip shortens what is quoted in a message.
-func clip(text string) string {
-	if len(text) > 60 {
-		return text[:60] + "…"
-	}
-	return text
-}
+func clip(text string) string { return offsets.Clip(text, 60) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Words says everything about a row in words, problems first; "ok" if there is nothing to say.
@@ -207,6 +208,17 @@ func Plural(n int, noun string) string {
 		noun += "s"
 	}
 	return Thousands(int64(n)) + " " + noun
+}
+
+// Clip keeps a text of unknown length short: at most so many bytes, cut between characters, and … behind them.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
 }
 
 // Span writes a time span for people, in two units at most: 12 s, 3 h 12 min, 2 d.

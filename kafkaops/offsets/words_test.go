@@ -29,6 +29,20 @@ func TestPlural(t *testing.T) {
 	}
 }
 
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 0, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"größe", 3, "gr…"}, {"größe", 4, "grö…"}, {"🦉🦉", 7, "🦉…"}, {"🦉", 3, "…"}, {"a\xff\xfeb", 2, "a\xff…"},
+	} {
+		if got := offsets.Clip(c.text, c.most); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}
+
 func TestBrief(t *testing.T) {
 	for reason, want := range map[string]string{
 		"broker 2 (kafka2:9092) did not answer within 2s":                 "broker 2 did not answer",

@@ -376,14 +376,4 @@ func negative(n int64) string {
 }
 
 // clip quotes what was found instead, shortened.
-func clip(s string) string {
-	const most = 60
-	if len(s) > most {
-		s = s[:most]
-		for !utf8.ValidString(s) {
-			s = s[:len(s)-1]
-		}
-		s += "…"
-	}
-	return strconv.Quote(s)
-}
+func clip(s string) string { return strconv.Quote(offsets.Clip(s, 60)) }

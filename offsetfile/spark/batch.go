@@ -200,7 +200,7 @@ func fill(h *offsetfile.Holding, all []source, topics []string) {
 	of := map[string][]source{} // by topic
 	for _, s := range all {
 		if s.kafka == nil {
-			h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("source %d is not of Kafka, or has nothing yet: %s", s.number, clipped(s.other)))
+			h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("source %d is not of Kafka, or has nothing yet: %s", s.number, offsets.Clip(s.other, mostSaid)))
 		}
 		for topic := range s.kafka {
 			of[topic] = append(of[topic], s)
@@ -227,6 +227,9 @@ func fill(h *offsetfile.Holding, all []source, topics []string) {
 	}
 }
 
+// mostSaid is how much of a source is quoted.
+const mostSaid = 120
+
 // several says what each source has of a topic, and how to choose.
 func several(topic string, sources []source) string {
 	var says []string
@@ -235,16 +238,7 @@ func several(topic string, sources []source) string {
 		for _, p := range slices.Sorted(maps.Keys(s.kafka[topic])) {
 			at = append(at, fmt.Sprintf("%d:%d", p, s.kafka[topic][p]))
 		}
-		says = append(says, fmt.Sprintf("source %d has %s", s.number, clipped(strings.Join(at, " "))))
+		says = append(says, fmt.Sprintf("source %d has %s", s.number, offsets.Clip(strings.Join(at, " "), mostSaid)))
 	}
 	return fmt.Sprintf("%s read topic %q, and are not merged: %s; choose one with ?source=%s", offsets.Plural(len(sources), "source"), topic, strings.Join(says, ", "), strconv.Itoa(sources[0].number))
-}
-
-// clipped keeps a text of unknown length short.
-func clipped(text string) string {
-	const most = 120
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
 }
