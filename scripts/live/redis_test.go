@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 	"gtoffset/scripts/live"
 )
 
@@ -151,50 +152,35 @@ func TestRedisStaysAway(t *testing.T) {
 // untilSeen is a way to a server that passes a word on, and then is gone for good.
 func untilSeen(t *testing.T, server, word string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer client.Close()
-				to, err := net.Dial("tcp", server)
-				if err != nil {
-					return
-				}
-				defer to.Close()
-				var seen atomic.Bool
-				go func() {
-					b := make([]byte, 64<<10)
-					for {
-						n, err := to.Read(b)
-						if err != nil || seen.Load() {
-							client.Close()
-							return
-						}
-						_, _ = client.Write(b[:n])
-					}
-				}()
-				b := make([]byte, 64<<10)
-				for {
-					n, err := client.Read(b)
-					if err != nil {
-						return
-					}
-					if bytes.Contains(b[:n], []byte(word)) {
-						seen.Store(true)
-						l.Close()
-					}
-					_, _ = to.Write(b[:n])
-				}
-			}()
+	var seen atomic.Bool
+	read := func(from net.Conn) ([]byte, error) {
+		b := make([]byte, 64<<10)
+		n, err := from.Read(b)
+		return b[:n], err
+	}
+	p, err := tcpproxy.New(server, func(client, server net.Conn) (_ net.Conn, up, down func() ([]byte, error), _ error) {
+		if seen.Load() {
+			return nil, nil, nil, tcpproxy.ErrCut
 		}
-	}()
-	return l.Addr().String()
+		up = func() ([]byte, error) {
+			b, err := read(client)
+			if bytes.Contains(b, []byte(word)) {
+				seen.Store(true)
+			}
+			return b, err
+		}
+		down = func() ([]byte, error) {
+			b, err := read(server)
+			if seen.Load() {
+				return nil, tcpproxy.ErrCut
+			}
+			return b, err
+		}
+		return client, up, down, nil
+	})
+	must(t, err)
+	t.Cleanup(p.Close)
+	return p.Addr()
 }
 
 // The password is nowhere, also where everything is told.

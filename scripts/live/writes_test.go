@@ -14,11 +14,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"gtoffset/kafkaops/kafkatest/tcpproxy"
 	"gtoffset/scripts/live"
 )
 
@@ -374,27 +376,17 @@ func cut(t *testing.T, on *live.Cluster, decide func(i int, frame []byte) int) *
 		must(t, err)
 		return binary.BigEndian.AppendUint32([]byte(tcp.IP.String()), uint32(tcp.Port))
 	}
-	var listeners []net.Listener
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var names []string
 	for _, b := range on.Brokers() {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		p, err := tcpproxy.New(b.Addr, c.wire)
 		must(t, err)
-		t.Cleanup(func() { l.Close() })
-		listeners, names = append(listeners, l), append(names, l.Addr().String())
-		c.old, c.new = append(c.old, address(b.Addr)), append(c.new, address(l.Addr().String()))
+		t.Cleanup(p.Close)
+		names = append(names, p.Addr())
+		c.old, c.new = append(c.old, address(b.Addr)), append(c.new, address(p.Addr()))
 	}
 	c.bootstrap = strings.Join(names, ",")
-	for i, b := range on.Brokers() {
-		go func() {
-			for {
-				client, err := listeners[i].Accept()
-				if err != nil {
-					return
-				}
-				go c.carry(client, b.Addr)
-			}
-		}()
-	}
 	return c
 }
 
@@ -405,65 +397,39 @@ func (c *cutter) pass() {
 	c.decide = func(int, []byte) int { return -1 }
 }
 
-func (c *cutter) carry(client net.Conn, target string) {
-	defer client.Close()
-	server, err := net.Dial("tcp", target)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	mute := make(chan struct{}) // closed: the next answer is not delivered
-	back := make(chan struct{})
-	go func() {
-		defer close(back)
-		defer client.Close()
-		for {
-			frame, err := readFrame(server)
-			if err != nil {
-				return
-			}
-			select {
-			case <-mute:
-				return
-			default:
-			}
-			for i := range c.old {
-				frame = bytes.ReplaceAll(frame, c.old[i], c.new[i])
-			}
-			if _, err := client.Write(frame); err != nil {
-				return
-			}
-		}
-	}()
-	for {
+// wire passes frames, with the addresses in them changed.
+func (c *cutter) wire(client, server net.Conn) (_ net.Conn, up, down func() ([]byte, error), _ error) {
+	c.mu.Lock() // until all addresses are known
+	defer c.mu.Unlock()
+	var mute atomic.Bool // the next answer is not delivered
+	up = func() ([]byte, error) {
 		frame, err := readFrame(client)
-		if err != nil {
-			return
+		if err != nil || binary.BigEndian.Uint16(frame[4:]) != 8 { // OffsetCommit
+			return frame, err
 		}
-		n := -1
-		if binary.BigEndian.Uint16(frame[4:]) == 8 { // OffsetCommit
-			c.mu.Lock()
-			n = c.decide(c.commits, frame)
-			c.commits++
-			c.mu.Unlock()
+		c.mu.Lock()
+		n := c.decide(c.commits, frame)
+		c.commits++
+		c.mu.Unlock()
+		switch {
+		case n >= len(frame):
+			mute.Store(true)
+		case n >= 0:
+			return frame[:n], tcpproxy.ErrCut
 		}
-		whole := n < 0 || n >= len(frame)
-		if n >= len(frame) {
-			close(mute)
-		}
-		if !whole {
-			frame = frame[:n]
-		}
-		if _, err := server.Write(frame); err != nil {
-			return
-		}
-		if n >= 0 && whole {
-			<-back // it was received
-		}
-		if n >= 0 {
-			return
-		}
+		return frame, nil
 	}
+	down = func() ([]byte, error) {
+		frame, err := readFrame(server)
+		if mute.Load() {
+			return nil, tcpproxy.ErrCut
+		}
+		for i := range c.old {
+			frame = bytes.ReplaceAll(frame, c.old[i], c.new[i])
+		}
+		return frame, err
+	}
+	return client, up, down, nil
 }
 
 func readFrame(from io.Reader) ([]byte, error) {
