@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gtoffset/offsetfile"
 	"gtoffset/output"
 )
 
@@ -92,7 +93,7 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 		switch {
 		case path == "-":
 			return usage(flag+" - is no file", "leave it out for stdout; a file of that name is ./-")
-		case filepath.Base(path) == "gtoffset", filepath.Base(path) == "gtoffset.lock":
+		case offsetfile.IsReserved(filepath.Base(path)):
 			return usage(fmt.Sprintf("%s %s is the name of a gtoffset file, in which a job keeps its offsets", flag, path), "name another file")
 		case g.holds(path):
 			return usage(fmt.Sprintf("%s %s is inside the store %s", flag, path, g.store), "name a file elsewhere")

@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 )
 
+// IsReserved reports whether a file of that name, wherever it is, would be taken for an offset file, or for the lock beside one.
+func IsReserved(name string) bool { return name == fileName || name == lockName }
+
 // fileName is the name of every offset file, lockName that of the lock beside it.
 const (
 	fileName = "gtoffset"
