@@ -51,7 +51,7 @@ func (c *Cluster) Retention(ctx context.Context, topics []string) map[string]off
 
 // retention reads a topic's configuration. A bound that is not there, or is no number, must not read as one that is far away.
 func retention(values map[string]string) offsets.Retention {
-	r := offsets.Retention{Policy: values[cleanupPolicy], Tiered: values[remoteStorage] == "true", LocalMillis: offsets.Forever}
+	r := offsets.Retention{Policy: values[cleanupPolicy], Tiered: values[remoteStorage] == "true", LocalMillis: offsets.Unbounded}
 	var err error
 	if r.Millis, err = number(values, retentionMs); err != nil {
 		return offsets.Retention{Reason: err.Error()}

@@ -108,10 +108,10 @@ func TestRetention(t *testing.T) {
 		return true
 	})
 	got := c.Retention(within(t), []string{"plain", "short", "secret", "none"})
-	if r := got["short"]; r != (offsets.Retention{Policy: "compact,delete", Millis: 60000, Bytes: 1000, LocalMillis: offsets.Forever}) {
+	if r := got["short"]; r != (offsets.Retention{Policy: "compact,delete", Millis: 60000, Bytes: 1000, LocalMillis: offsets.Unbounded}) {
 		t.Errorf("short: %+v", r)
 	}
-	if r := got["plain"]; r.Reason != "" || r.Policy != "delete" || r.Millis != 604800000 || r.Bytes != offsets.Forever {
+	if r := got["plain"]; r.Reason != "" || r.Policy != "delete" || r.Millis != 604800000 || r.Bytes != offsets.Unbounded {
 		t.Errorf("plain: %+v", r)
 	}
 	if got["none"].Reason == "" || !strings.Contains(got["secret"].Reason, "DESCRIBE_CONFIGS on topic secret") {

@@ -142,9 +142,9 @@ func timed() Describe {
 	d := screens()
 	d.Times = true
 	const day = 24 * time.Hour
-	weekly := &offsets.Retention{Policy: "delete", Millis: (7 * day).Milliseconds(), Bytes: offsets.Forever}
+	weekly := &offsets.Retention{Policy: "delete", Millis: (7 * day).Milliseconds(), Bytes: offsets.Unbounded}
 	capped := &offsets.Retention{Policy: "delete", Millis: (7 * day).Milliseconds(), Bytes: 1 << 30}
-	remote := &offsets.Retention{Policy: "delete", Millis: offsets.Forever, Bytes: offsets.Forever, Tiered: true, LocalMillis: day.Milliseconds()}
+	remote := &offsets.Retention{Policy: "delete", Millis: offsets.Unbounded, Bytes: offsets.Unbounded, Tiered: true, LocalMillis: day.Milliseconds()}
 	next := func(from int64, ago time.Duration) offsets.Next {
 		return offsets.Next{Offset: from, Time: noon.Add(-ago), Newest: noon.Add(-ago)}
 	}

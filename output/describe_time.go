@@ -98,7 +98,7 @@ func timeNotes(g offsets.Group) []string {
 }
 
 func tiered(r *offsets.Retention) string {
-	if r.LocalMillis == offsets.Forever {
+	if r.LocalMillis == offsets.Unbounded {
 		return "on the brokers' disks all along"
 	}
 	return "on the brokers' disks for " + offsets.Span(time.Duration(r.LocalMillis)*time.Millisecond) + ", then remote"

@@ -22,7 +22,7 @@ func TestWatchFits(t *testing.T) {
 			for i := range g.Rows {
 				r := &g.Rows[i]
 				r.Topic = "new-orders"
-				r.Timing = &offsets.Timing{From: 500, Next: offsets.Next{Offset: 500, Time: noon.Add(-time.Hour), Newest: noon.Add(-time.Hour)}, Retention: &offsets.Retention{Policy: "delete", Millis: 7 * 24 * 3600 * 1000, Bytes: offsets.Forever}}
+				r.Timing = &offsets.Timing{From: 500, Next: offsets.Next{Offset: 500, Time: noon.Add(-time.Hour), Newest: noon.Add(-time.Hour)}, Retention: &offsets.Retention{Policy: "delete", Millis: 7 * 24 * 3600 * 1000, Bytes: offsets.Unbounded}}
 			}
 			got := watched(t, v, Stream{Width: 80})
 			for line := range strings.Lines(got) {

@@ -364,7 +364,7 @@ type Doubt struct {
 
 // Bound reports whether the retention drops records by their age, and after how many milliseconds.
 func (r Retention) Bound() (millis int64, ok bool) {
-	return r.Millis, r.Reason == "" && r.deletes() && r.Millis != Forever
+	return r.Millis, r.Reason == "" && r.deletes() && r.Millis != Unbounded
 }
 
 // Compacts reports whether only the last record of each key stays.

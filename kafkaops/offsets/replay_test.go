@@ -212,7 +212,7 @@ func TestCheckCopy(t *testing.T) {
 	k := offsets.Key{Topic: "orders", Partition: 2}
 	read := []offsets.Stretch{{Key: k, From: 100, Until: 200, Verdict: offsets.Write}, {Key: offsets.Key{Topic: "orders", Partition: 9}, Verdict: offsets.Keep}}
 	whole := offsets.Topic{Ranges: make([]offsets.Range, 3)}
-	week := offsets.Retention{Policy: "delete", Millis: 604800000, Bytes: offsets.Forever}
+	week := offsets.Retention{Policy: "delete", Millis: 604800000, Bytes: offsets.Unbounded}
 	for _, c := range []struct {
 		name   string
 		target offsets.CopyTarget

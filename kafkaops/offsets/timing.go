@@ -23,19 +23,19 @@ type Next struct {
 	LogAppend bool      // timestamps are the broker's, not the producer's
 }
 
-// Forever is a bound that a topic does not have.
-const Forever = -1
+// Unbounded is a bound that a topic does not have.
+const Unbounded = -1
 
 // Retention is what a topic's configuration says about when records go.
 type Retention struct {
 	Reason string // why it could not be read; nothing else counts then
 
 	Policy string // cleanup.policy: delete, compact, or both with a comma
-	Millis int64  // retention.ms; Forever: no bound
-	Bytes  int64  // retention.bytes of a partition; Forever: no bound
+	Millis int64  // retention.ms; Unbounded: no bound
+	Bytes  int64  // retention.bytes of a partition; Unbounded: no bound
 
 	Tiered      bool  // remote.storage.enable: older segments lie in remote storage, and stay readable
-	LocalMillis int64 // how long segments stay on the brokers' disks when Tiered; Forever: no bound
+	LocalMillis int64 // how long segments stay on the brokers' disks when Tiered; Unbounded: no bound
 }
 
 // deletes and compacts are the two ways in which a record goes by itself.
@@ -96,14 +96,14 @@ func (t *Timing) Expires() Expiry {
 	}
 	r := t.Retention
 	var at time.Time
-	timed := r.deletes() && r.Millis != Forever
+	timed := r.deletes() && r.Millis != Unbounded
 	if timed && !t.Next.Newest.IsZero() {
 		at = t.Next.Newest.Add(time.Duration(r.Millis) * time.Millisecond)
 	}
 	switch {
 	case r.compacts():
 		return Expiry{Reason: "compaction takes it once there is a newer record of its key", ByTime: at}
-	case r.deletes() && r.Bytes != Forever:
+	case r.deletes() && r.Bytes != Unbounded:
 		return Expiry{Reason: fmt.Sprintf("retention.bytes=%d takes it once so much has been written after it", r.Bytes), ByTime: at}
 	case !timed:
 		return Expiry{Never: true}

@@ -11,7 +11,7 @@ var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 func TestTiming(t *testing.T) {
 	const hour = int64(time.Hour / time.Millisecond)
-	hourly := offsets.Retention{Policy: "delete", Millis: hour, Bytes: offsets.Forever}
+	hourly := offsets.Retention{Policy: "delete", Millis: hour, Bytes: offsets.Unbounded}
 	with := func(change func(*offsets.Retention)) *offsets.Retention {
 		r := hourly
 		change(&r)
@@ -35,7 +35,7 @@ func TestTiming(t *testing.T) {
 		{name: "a timestamp in the future", timing: &offsets.Timing{Next: at(-time.Hour), Retention: &hourly}, behind: 0, left: 130 * time.Minute},
 		{name: "nothing left to read", timing: &offsets.Timing{Next: offsets.Next{Offset: offsets.None}, Retention: &hourly}, none: true},
 		{name: "no timestamp", timing: &offsets.Timing{Next: offsets.Next{Offset: 7}, Retention: &hourly}, unknown: "the record has no timestamp", reason: "the record has no timestamp"},
-		{name: "kept for ever", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Millis = offsets.Forever })}, behind: time.Hour, never: true},
+		{name: "kept for ever", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Millis = offsets.Unbounded })}, behind: time.Hour, never: true},
 		{name: "compacted", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Policy = "compact" })}, behind: time.Hour, reason: "compaction takes it once there is a newer record of its key"},
 		{name: "compacted and deleted", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Policy = "compact,delete" })}, behind: time.Hour, reason: "compaction takes it once there is a newer record of its key"},
 		{name: "bounded in bytes", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Bytes = 1000 })}, behind: time.Hour, reason: "retention.bytes=1000 takes it once so much has been written after it"},
