@@ -29,7 +29,7 @@ import (
 	"gtoffset/kafkaops/kafkatest"
 )
 
-// Every box of CON: what is wrong with a connection is said, soon, in few words, with what can be typed next.
+// Every case of CON: what is wrong with a connection is said, soon, in few words, with what can be typed next.
 func TestCasesCon(t *testing.T) {
 	t.Parallel()
 	two := [][2]int64{{500, 900}, {0, 900}}

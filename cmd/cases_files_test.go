@@ -17,7 +17,7 @@ import (
 	"gtoffset/scripts/needs"
 )
 
-// Every box of FRD: what a file can be other than whole.
+// Every case of FRD: what a file can be other than whole.
 func TestCasesFrd(t *testing.T) {
 	t.Parallel()
 	good := "# gtoffset 1\n# group billing\n# topic orders\n0 100\n1 600\n# entries 2\n"
@@ -303,7 +303,7 @@ func twenty(line string) string {
 	return b.String()
 }
 
-// Every box of FWR: a file is replaced whole, or not at all.
+// Every case of FWR: a file is replaced whole, or not at all.
 func TestCasesFwr(t *testing.T) {
 	t.Parallel()
 	old := "# gtoffset 1\n# group billing\n# topic orders\n# note kept\n0 100 mine=yes\n1 600\n# entries 2\n"

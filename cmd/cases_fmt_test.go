@@ -73,7 +73,7 @@ func TestImportFormats(t *testing.T) {
 	}
 }
 
-// Every box of FMT: what stands around the values, and what is refused.
+// Every case of FMT: what stands around the values, and what is refused.
 func TestCasesFmt(t *testing.T) {
 	t.Parallel()
 	for i, d := range documents {

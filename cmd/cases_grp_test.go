@@ -47,7 +47,7 @@ func (w *world) share() {
 	})
 }
 
-// Every box of GRP: the state and the type of a group before a write.
+// Every case of GRP: the state and the type of a group before a write.
 func TestCasesGrp(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every box of HIGH: an offset above the end, a topic that was recreated or truncated, another cluster.
+// Every case of HIGH: an offset above the end, a topic that was recreated or truncated, another cluster.
 func TestCasesHigh(t *testing.T) {
 	t.Parallel()
 	t.Run("HIGH-1", func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Every box of LAG: the arithmetic.
+// Every case of LAG: the arithmetic.
 func TestCasesLag(t *testing.T) {
 	t.Parallel()
 	t.Run("LAG-1", func(t *testing.T) {

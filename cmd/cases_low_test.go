@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every box of LOW: a stored offset, or a commit, below the log's start.
+// Every case of LOW: a stored offset, or a commit, below the log's start.
 func TestCasesLow(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"--stored", "--committed"} {

@@ -51,7 +51,7 @@ var hostile = map[string]string{
 	strings.Repeat("長", 90): "",
 }
 
-// Every box of NAM: names are data.
+// Every case of NAM: names are data.
 func TestCasesNam(t *testing.T) {
 	t.Parallel()
 	t.Run("NAM-1 NAM-7 NAM-8 every command", func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Every box of NONE: no commit, expired, numbers that stand for something else.
+// Every case of NONE: no commit, expired, numbers that stand for something else.
 func TestCasesNone(t *testing.T) {
 	t.Parallel()
 	t.Run("NONE-1", func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every box of PART: partitions that were added, that are missing, that are always empty.
+// Every case of PART: partitions that were added, that are missing, that are always empty.
 func TestCasesPart(t *testing.T) {
 	t.Parallel()
 	t.Run("PART-1", func(t *testing.T) {

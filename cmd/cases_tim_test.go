@@ -34,7 +34,7 @@ func (w *world) to(args ...string) result {
 	return w.run(append([]string{"reset", "-g", "billing", "-t", "orders", "--execute"}, args...)...)
 }
 
-// Every box of TIM: times and durations.
+// Every case of TIM: times and durations.
 func TestCasesTim(t *testing.T) {
 	t.Parallel()
 	t.Run("TIM-1", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"gtoffset/kafkaops/kafkatest"
 )
 
-// Every box of VIS: what cannot be seen is a row with its reason, and the rest is shown.
+// Every case of VIS: what cannot be seen is a row with its reason, and the rest is shown.
 func TestCasesVis(t *testing.T) {
 	t.Parallel()
 	two := [][2]int64{{500, 900}, {0, 900}}

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Every box of WRT: plan, apply, verify, exit status.
+// Every case of WRT: plan, apply, verify, exit status.
 func TestCasesWrt(t *testing.T) {
 	t.Parallel()
 	three := [][2]int64{{500, 900}, {500, 900}, {500, 900}}

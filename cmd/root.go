@@ -1,6 +1,10 @@
 // Package cmd is the command line: one file a command, the one road of every write in apply.go, the look at cluster and store
 // in look.go, and in exit.go the map from the errors of other packages to exit codes and hints. What a command refuses itself is a problem,
 // with its own code and hint, made where it is found.
+//
+// What commands share: scope.go, which groups, topics and partitions one is about; side.go, the side that it writes; choice.go, flags of a
+// few words; instant.go, points in time; variables.go, what the environment sets; measure.go, what only some looks want to know; idle.go,
+// waiting until nobody works with a group.
 package cmd
 
 import (

@@ -1,6 +1,6 @@
-// Package output is everything that gtoffset prints: tables for people, documents for programs. A view (Describe, GroupList,
-// PlanView, Error) holds one plain value and writes it in one of the formats; it asks nobody and decides nothing, so
-// the same value gives the same bytes on every machine. What differs between a terminal and a pipe is in Stream, and the
+// Package output is everything that gtoffset prints: tables for people, documents for programs. A view, such as Describe, PlanView or
+// Wait, holds one plain value and writes it in one of the formats; each type with a method Write is one. It asks nobody and decides
+// nothing, so the same value gives the same bytes on every machine. What differs between a terminal and a pipe is in Stream, and the
 // caller fills it in.
 package output
 

@@ -15,7 +15,8 @@ import (
 )
 
 // cases are the troubles that operators have told of with offsets, each by the id that its tests carry. What is right in each stands
-// in the tests; a function is named by its folder. There may be more tests with the id than are named here.
+// in the tests; a function is named by its folder. There may be more tests with the id than are named here. A number that is skipped is a
+// trouble that this program has no part in, or that another of its kind covers.
 var cases = []struct{ id, about, tests string }{
 	{"LOW-1", "a job that was away for longer than its topic keeps records", "cmd.TestCasesLow kafkaops/offsets.TestJudge"},
 	{"LOW-2", "lag that nobody can ever read, behind a commit below the log's start", "cmd.TestCasesLow kafkaops/offsets.TestJudge"},
