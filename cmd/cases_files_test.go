@@ -56,8 +56,12 @@ func TestCasesFrd(t *testing.T) {
 				}
 				r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(3).prints("note: stored of orders: ").prints(c.says...)
 				r.prints(w.path("billing", "orders"))
+				line := "orders 0 500 - - 900 - -"
 				if committed {
-					r.prints("500")
+					line = "orders 0 500 - 500 900 400 -"
+				}
+				if got := r.line("orders", 0); !strings.HasPrefix(got, line+" ") {
+					t.Errorf("line = %q, want it to begin with %q", got, line)
 				}
 				row := w.run("describe", "-g", "billing", "-s", w.store, "-o", "json").exits(3).describe().row(t, "orders", 0)
 				same(t, "row", words(row.Stored.Offset, row.Stored.Condition, row.Stored.Lag, row.OK), "null unknown null false")

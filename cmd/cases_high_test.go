@@ -112,7 +112,7 @@ func TestCasesHigh(t *testing.T) {
 		p := w.run(append(clamp, "-o", "json")...).exits(4).plan()
 		same(t, "applied", p.Applied, false)
 		same(t, "counts", p.Counts, countsDoc{Keep: 1, Refuse: 2})
-		w.run(append(clamp, "-o", "json")...).says("173", "233")
+		w.run(append(clamp, "-o", "json")...).says("orders 0: stored 540: high by 173, identity unknown: skips up to 367 readable; orders 1: stored 600: high by 233, ")
 		p = w.run(append(clamp, "--high", "end", "-o", "json")...).exits(0).plan()
 		same(t, "counts", p.Counts, countsDoc{Write: 2, Keep: 1, Clamped: 2, Written: 2, Verified: 2})
 		same(t, "p0", words(p.change(t, "orders", 0, "stored").New.Offset, p.change(t, "orders", 0, "stored").Skips), "367 367")

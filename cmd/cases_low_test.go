@@ -18,7 +18,8 @@ func TestCasesLow(t *testing.T) {
 			same(t, "line", r.line("orders", 0), "orders 0 500 300 300 900 400 400 stored low: 200 expired; committed low: 200 expired")
 			w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(10)
 
-			w.run("clamp", "-g", "billing", "-s", w.store, side, "--dry-run").exits(0).prints("300", "500", "200 expired (300 to 499)", "3 more are in range and stay")
+			dry := w.run("clamp", "-g", "billing", "-s", w.store, side, "--dry-run").exits(0).prints("3 more are in range and stay")
+			same(t, "planned", dry.line("orders", 0), "orders 0 300 500 +200 low: 200 expired (300 to 499)")
 			p := w.run("clamp", "-g", "billing", "-s", w.store, side, "--execute", "-o", "json").exits(0).plan()
 			same(t, "counts", p.Counts, countsDoc{Write: 1, Keep: 3, Clamped: 1, Written: 1, Verified: 1})
 			c := p.change(t, "orders", 0, side[2:])

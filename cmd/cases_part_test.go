@@ -62,7 +62,9 @@ func TestCasesPart(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{50, 90}, [2]int64{50, 90}, [2]int64{50, 90}, [2]int64{50, 90})
 		w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 10, 60, 70, 80)
 		w.hide("orders", 2)
-		w.run("describe", "-g", "billing", "-s", w.store).exits(3).prints("70", "80", "gone")
+		r := w.run("describe", "-g", "billing", "-s", w.store).exits(3)
+		same(t, "line", r.line("orders", 2), "orders 2 - 70 - - - - gone: not in the topic, which has 2 partitions")
+		same(t, "line", r.line("orders", 3), "orders 3 - 80 - - - - gone: not in the topic, which has 2 partitions")
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0).prints("orders 2-3 stay", "1 of 1 verified")
 		same(t, "stored", w.stored("billing", "orders"), "0=50 1=60 2=70 3=80")
 		if f := w.file("billing", "orders"); !strings.HasSuffix(f, "# entries 4\n") {
