@@ -743,9 +743,9 @@ func unsettled(changes []offsets.Change) bool {
 
 // results shows what came of it, with the way back.
 func (w *writing) results() error {
-	for _, c := range w.plan.Each() {
+	for group, c := range w.plan.Each() {
 		if c.Result == offsets.Written && c.Error != "" {
-			w.g.note("%s %d: %s", c.Topic, c.Partition, c.Error)
+			w.g.note("%s: %s", w.of(group, c.Topic, numbers([]*offsets.Change{c})), c.Error)
 		}
 	}
 	if !w.asText() && w.g.quiet {

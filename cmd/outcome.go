@@ -100,10 +100,7 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 		}
 		for _, same := range alike(alone) {
 			c := same[0]
-			at := c.Topic + " " + numbers(same)
-			if len(plan.Groups) > 1 {
-				at = fmt.Sprintf("group %q %s", pg.Group, at)
-			}
+			at := w.of(pg.Group, c.Topic, numbers(same))
 			if c.Old.Offset != offsets.None {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
@@ -290,6 +287,14 @@ func numbers(changes []*offsets.Change) string {
 	return strings.TrimPrefix(sel.String(), ":")
 }
 
+// of names partitions in an error, with their group where the plan has several.
+func (w *writing) of(group, topic, partitions string) string {
+	if len(w.plan.Groups) > 1 {
+		return fmt.Sprintf("group %q %s %s", group, topic, partitions)
+	}
+	return topic + " " + partitions
+}
+
 // wayOut is how to get rid of what lies where a topic's entries would be and is none, or is not for us to read; "" if nothing is known to help.
 func wayOut(shot offsets.Snapshot, t offsets.StoredTopic) string {
 	_, local, _ := localPath(shot.Origin.Store)
@@ -424,7 +429,7 @@ func (w *writing) outcome(wrote bool) error {
 		p.lacks = cmp.Or(p.lacks, c.Lacks)
 		reason := cmp.Or(c.Error, string(c.Result))
 		if first == "" {
-			first = fmt.Sprintf("%s %d: %s", c.Topic, c.Partition, reason)
+			first = w.of(group, c.Topic, numbers([]*offsets.Change{c})) + ": " + reason
 		}
 		p.details = append(p.details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
 	}

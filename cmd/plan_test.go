@@ -438,6 +438,16 @@ func TestNoBackup(t *testing.T) {
 	same(t, "files", words(len(files), strings.HasSuffix(files[0], ".plan.json")), "1 true")
 }
 
+// Of several groups an error says which it is about, and so does what is left of another's failure.
+func TestFailureNamesItsGroup(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("a", "orders", 600).commit("b", "orders", 600)
+	w.b.FailCommit("orders", 0, kerr.InvalidCommitOffsetSize)
+	args := []string{"reset", "-g", "a", "-t", "orders", "--to-latest", "--execute"}
+	w.run(append(args, "-g", "b")...).exits(1).says(`error: group "a" orders 0: `)
+	w.run(args...).exits(1).says("error: orders 0: ")
+}
+
 // applied says that something was written, not that it was tried.
 func TestAppliedIsWhatWasWritten(t *testing.T) {
 	t.Parallel()
