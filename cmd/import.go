@@ -342,10 +342,15 @@ func (o *importOptions) sidesOf(g *global, doc exchange.Document) error {
 	if !o.stored && !o.committed {
 		o.stored, o.committed = said[offsets.Stored], said[offsets.Committed]
 	}
-	if o.stored && g.store == "" {
-		return &problem{code: exitUsage, wants: []string{storeVariable}, text: o.source + " holds stored offsets, and no store is named", hint: "add -s PATH"}
+	return o.needStore(g)
+}
+
+// needStore is the error of a document with stored offsets where no store is named.
+func (o *importOptions) needStore(g *global) error {
+	if !o.stored || g.store != "" {
+		return nil
 	}
-	return nil
+	return &problem{code: exitUsage, wants: []string{storeVariable}, text: o.source + " holds stored offsets, and no store is named", hint: "add -s PATH"}
 }
 
 // fromBackup brings back what was there before a write.
@@ -361,10 +366,9 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 			sides[r.Side] = true
 		}
 	}
-	if err := o.sameSides("a backup", sides); err != nil {
+	if err := o.takeSides(g, "a backup", sides); err != nil {
 		return nil, err
 	}
-	o.stored, o.committed = sides[offsets.Stored], sides[offsets.Committed]
 	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
 		return g.confirmEpochs(ctx, offsets.Restore(shot, backup, offsets.RestorePolicy{
 			OtherCluster: o.otherCluster, KeepRecreated: o.recreated == "keep", OverwriteMoved: o.moved == "overwrite",
@@ -372,10 +376,11 @@ func (o *importOptions) fromBackup(g *global, sc *scope, doc exchange.Document) 
 	}, nil
 }
 
-// sameSides refuses sides that are named otherwise than the document has them: a backup or a plan is written whole, or not at all.
-func (o *importOptions) sameSides(kind string, has map[offsets.Side]bool) error {
+// takeSides takes the sides as the document has them, and refuses others that are named: a backup or a plan is written whole, or not at all.
+func (o *importOptions) takeSides(g *global, kind string, has map[offsets.Side]bool) error {
 	if !o.stored && !o.committed || o.stored == has[offsets.Stored] && o.committed == has[offsets.Committed] {
-		return nil
+		o.stored, o.committed = has[offsets.Stored], has[offsets.Committed]
+		return o.needStore(g)
 	}
 	var words []string
 	for _, side := range []offsets.Side{offsets.Stored, offsets.Committed} {
@@ -428,10 +433,9 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (p
 		}
 		sides[c.Side] = true
 	}
-	if err := o.sameSides("a plan", sides); err != nil {
+	if err := o.takeSides(g, "a plan", sides); err != nil {
 		return nil, err
 	}
-	o.stored, o.committed = sides[offsets.Stored], sides[offsets.Committed]
 	for _, pg := range planned.Groups {
 		if pg.Whole {
 			sc.groups = append(sc.groups, pg.Group)

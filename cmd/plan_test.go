@@ -237,12 +237,24 @@ func TestPlanConditions(t *testing.T) {
 		w.b.Reset()
 		for old, changed := range map[string]string{
 			`"verdict":"write"`: `"verdict":"perhaps"`, `"offset":900`: `"offset":-1`, `"partition":0`: `"partition":-1`, `"created":`: `"made":`,
-			`"side":"committed"`: `"side":"both"`, `plan/1`: `plan/7`,
+			`"side":"committed"`: `"side":"both"`, `plan/1`: `plan/7`, `"target":"end"`: `"target":"backup"`, `"changes":`: `"whole":true,"changes":`,
+			`"notes":`: `"live":true,"notes":`,
 		} {
 			w.run("import", w.document(strings.Replace(text, old, changed, 1)), "--execute").exits(1).says("nothing was written")
 		}
 		same(t, "requests", w.b.Count(), 0)
 	})
+}
+
+// A document that was edited to go to a store, and names none.
+func TestStoredWithoutAStore(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 50)
+	plan := w.run("reset", "-g", "new", "-t", "orders", "--to-offset", "20", "--create", "--dry-run", "-o", "json").exits(0).out
+	for _, text := range []string{plan, backup(row(0, "20", "50"))} {
+		doc := w.document(strings.Replace(text, `"side":"committed"`, `"side":"stored"`, 1))
+		w.run("import", doc, "--execute").exits(2).says("holds stored offsets, and no store is named", "add -s PATH")
+	}
 }
 
 // After a write of which a part failed, the hint finishes the rest, and nothing is done twice: a shift neither.

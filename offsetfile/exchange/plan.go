@@ -208,7 +208,7 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 	j := 0
 	var places []found
 	for c := range t.items(at[8]) {
-		if change, ok := r.change(t, c, name, i, j); ok {
+		if change, ok := r.change(t, c, p.Command, &g, i, j); ok {
 			g.Changes = append(g.Changes, change)
 			places = append(places, found{Row{Given: offsets.Given{Group: name, Key: change.Key}, Side: change.Side}, r.pos(t, c)})
 		}
@@ -225,13 +225,27 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 	p.Groups = append(p.Groups, g)
 }
 
-func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change, bool) {
+// misplaced says what lets a change pass a check and stands where no command puts it, "" for nothing: who edits a plan is held to the rest.
+func misplaced(command string, g *offsets.PlanGroup, c *offsets.Change) string {
+	writes := c.Verdict == offsets.Write || c.Verdict == offsets.Ask
+	switch {
+	case writes && (g.Whole || g.Live) && c.Side != offsets.Committed:
+		return "side is stored in a group that is whole or live, of which only commits are removed"
+	case writes && (g.Whole || g.Live) && c.New.Offset != offsets.None:
+		return fmt.Sprintf("new offset is %d in a group that is whole or live, of which commits are only removed", c.New.Offset)
+	case c.Target == offsets.Restored && command != "import":
+		return "target is \"backup\", which only import plans, and this is of " + clip(command)
+	}
+	return ""
+}
+
+func (r *reading) change(t *tree, v int, command string, g *offsets.PlanGroup, i, j int) (offsets.Change, bool) {
 	var c offsets.Change
 	var at [20]int
 	where := func() string {
 		s := fmt.Sprintf("groups[%d].changes[%d]", i, j)
 		if c.Topic != "" {
-			s += fmt.Sprintf(" (group %q, topic %q, partition %d)", group, c.Topic, c.Partition)
+			s += fmt.Sprintf(" (group %q, topic %q, partition %d)", g.Group, c.Topic, c.Partition)
 		}
 		return s
 	}
@@ -268,6 +282,9 @@ func (r *reading) change(t *tree, v int, group string, i, j int) (offsets.Change
 	c.Verified, c.Error = r.flag(t, at[16], where, "verified"), r.textIn(t, at[17], where, "error")
 	if offsets.Internal(c.Topic) {
 		r.bad(r.pos(t, v), where(), "the topic is internal to Kafka")
+	}
+	if why := misplaced(command, g, &c); why != "" {
+		r.bad(r.pos(t, v), where(), "%s", why)
 	}
 	return c, len(r.problems)+r.more == before
 }
