@@ -452,8 +452,13 @@ func (w *writing) makesPlaces(shot offsets.Snapshot) bool {
 func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.Plan, error) {
 	over := w.g.busy("looking once more at", w.scope)
 	fresh, err := w.g.look(ctx, w.narrowed(), lookOptions{stable: w.road.stable, salvage: w.road.salvage, settle: settle})
+	if err == nil && w.plan.From != "" {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
+		err = w.g.lookFrom(limited, w.plan.From, &fresh)
+		cancel()
+	}
 	over()
-	if err := cmp.Or(err, w.g.session.awayFrom()); err != nil {
+	if err := cmp.Or(ctx.Err(), err, w.g.session.awayFrom()); err != nil {
 		return w.plan, err
 	}
 	w.fresh = fresh

@@ -145,7 +145,7 @@ func runImport(ctx context.Context, g *global, o *importOptions) error {
 		}
 		build = o.fromRows(g, sc, doc)
 	}
-	if o.committed && !o.stored && !o.watches() {
+	if o.committed && !o.stored && !o.watches() && (doc.Plan == nil || !doc.Plan.Compares()) {
 		g.withoutStore()
 	}
 	sc.settle()
@@ -442,6 +442,11 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (p
 		}
 	}
 	return func(ctx context.Context, shot offsets.Snapshot) (offsets.Plan, error) {
+		if planned.From != "" {
+			if err := g.lookFrom(ctx, planned.From, &shot); err != nil {
+				return planned, err
+			}
+		}
 		return g.confirmEpochs(ctx, offsets.Resume(planned, shot))
 	}, nil
 }

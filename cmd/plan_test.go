@@ -257,6 +257,28 @@ func TestStoredWithoutAStore(t *testing.T) {
 	}
 }
 
+// A plan that went by the other side, of which the commits were written and the store was not, is finished: what it has moved itself
+// does not stand against it.
+func TestPlanMovedWhatDecidedItself(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 800).save("billing", "orders", 300)
+	w.step = func(step string) error {
+		if step == "write" {
+			return os.ErrClosed
+		}
+		return nil
+	}
+	r := w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--committed", "--to-safe", "--execute").exits(3)
+	same(t, "offsets", w.offsets(), "0=500 | 0=300")
+	w.step = nil
+	hint := r.hint()
+	w.person("y\n", func() { w.commit("billing", "orders", 600) })
+	w.run(hint[:len(hint)-1]...).exits(4).says("the committed offset that decided has moved since the plan: was 500, is 600", "nothing was written")
+	w.commit("billing", "orders", 500)
+	w.run(hint...).exits(0)
+	same(t, "offsets", w.offsets(), "0=500 | 0=500")
+}
+
 // After a write of which a part failed, the hint finishes the rest, and nothing is done twice: a shift neither.
 func TestHintFinishesTheRest(t *testing.T) {
 	t.Parallel()

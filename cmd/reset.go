@@ -260,7 +260,7 @@ func runReset(ctx context.Context, g *global, o *resetOptions) error {
 			}
 		case offsets.AimGroup:
 			policy.From = o.fromGroup
-			if policy.Group, err = g.commitsOf(ctx, o.fromGroup, shot); err != nil {
+			if err = g.lookFrom(ctx, o.fromGroup, &shot); err != nil {
 				return offsets.Plan{}, err
 			}
 		}
@@ -321,8 +321,8 @@ func (o *resetOptions) followGroup(ctx context.Context, g *global) error {
 	return nil
 }
 
-// commitsOf reads what another group has committed for the partitions of the snapshot.
-func (g *global) commitsOf(ctx context.Context, group string, shot offsets.Snapshot) (map[offsets.Key]offsets.Entry, error) {
+// lookFrom reads what another group, from which a plan is made, has committed for the partitions of the snapshot.
+func (g *global) lookFrom(ctx context.Context, group string, shot *offsets.Snapshot) error {
 	commits, trouble := g.session.cluster.Commits(ctx, group, shot.Keys())
 	if trouble != nil {
 		p := groupTrouble(group, trouble)
@@ -330,9 +330,10 @@ func (g *global) commitsOf(ctx context.Context, group string, shot offsets.Snaps
 		if trouble.Unreachable {
 			p.code = exitUnreachable
 		}
-		return nil, p
+		return p
 	}
-	return commits, nil
+	shot.From = commits
+	return nil
 }
 
 // followPast reads what the group had committed then; --all-topics are also the topics of that time.

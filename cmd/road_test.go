@@ -503,19 +503,26 @@ func TestFreshLook(t *testing.T) {
 			"the commits":            {"reset -t orders --to-committed", func(w *world) { w.commit("billing", "orders", 860, 800) }, "the committed offset that decided has moved since the plan: was 800, is 860"},
 			"there was nothing":      {"clamp -t other --stored", func(w *world) { w.commit("billing", "other", 5) }, "the committed offset that decided has moved since the plan: was none, is 5"},
 			"what does not decide":   {"reset -t orders --to-earliest --committed", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
+			"another group":          {"reset -t orders --from-group other", func(w *world) { w.commit("other", "orders", 560, 700) }, `the offset of group "other" that decided has moved since the plan: was 600, is 560`},
 			"no part of what stands": {"reset -t orders:1 --to-stored", func(w *world) { w.save("billing", "orders", 550, 700) }, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).topic("other", [2]int64{0, 10})
-				w.commit("billing", "orders", 800, 800).save("billing", "orders", 600, 700)
+				w.commit("billing", "orders", 800, 800).save("billing", "orders", 600, 700).commit("other", "orders", 600, 700)
+				args := append(strings.Fields(c.args), "-g", "billing", "-s", w.store)
+				if c.args == "reset -t orders --from-group other" {
+					args = append(args, "--committed")
+				}
+				plan := w.document(w.run(append(args, "--dry-run", "-o", "json")...).exits(0).out)
 				w.person("y\n", func() { c.moves(w) })
-				r := w.run(append(strings.Fields(c.args), "-g", "billing", "-s", w.store)...)
+				r := w.run(args...)
 				if c.says == "" {
 					r.exits(0)
 					return
 				}
 				r.exits(4).says(c.says, "nothing was written")
+				w.run("import", plan, "--execute").exits(4).says(c.says, "nothing was written") // of the same plan, kept
 				same(t, "files", len(w.backups()), 0)
 			})
 		}

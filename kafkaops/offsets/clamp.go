@@ -183,8 +183,8 @@ func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
 // clampMissing decides about a partition that has no entry on the change's side. Where the other side has none either, the reason is of
 // both, and the same on each: else a run for both would write one of them, and find it without the other the next time.
 func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
-	c = c.beside(r)
 	other := r.Entry(c.Side.Other())
+	c = c.beside(other)
 	place, _ := g.Store.Topic(r.Topic)
 	nowhereYet := other.Presence == Absent
 	lost := nowhereYet && (place.Salvaged || r.Stored.Lost)

@@ -40,6 +40,10 @@ func drawSnapshot(t *rapid.T) offsets.Snapshot {
 		}
 		s.Groups = append(s.Groups, group)
 	}
+	s.From = map[offsets.Key]offsets.Entry{}
+	for _, k := range s.Keys() {
+		s.From[k] = anyEntry(t, "theirs")
+	}
 	return s
 }
 

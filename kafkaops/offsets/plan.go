@@ -17,6 +17,7 @@ type Plan struct {
 	Created time.Time
 	Applied bool
 	Origin  Origin
+	From    string      // the group whose commits decided, instead of the other side; "" if it was none
 	Groups  []PlanGroup // sorted by id
 	Backup  string      // path of the backup, "" if there is none
 	Undo    string      // command line that takes the write back, "" if there is none
@@ -101,7 +102,7 @@ type Change struct {
 	TopicID   string // of the topic when the plan was made; "" unknown
 	Condition Condition
 	Old, New  Value
-	Beside    *int64 // the number on the other side, None for none, where it decided what the new one is; else nil
+	Beside    *int64 // the number on the other side, or of the plan's From, None for none, where it decided what the new one is; else nil
 	Target    Target
 	Verdict   Verdict
 	Reason    string // why it is changed, kept, asked about or refused
@@ -309,8 +310,15 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
-		case c.Beside != nil && *c.Beside != ValueOf(row.Entry(c.Side.Other())).Offset:
-			return c.moved(fmt.Sprintf("the %s offset that decided has moved since the plan: was %s, is %s", c.Side.Other(), number(*c.Beside), number(ValueOf(row.Entry(c.Side.Other())).Offset)), "")
+		}
+		switch e, whose := p.decided(c, row, fresh); {
+		case c.Beside == nil || *c.Beside == ValueOf(e).Offset:
+		case e.Problem():
+			return c.refuse("the fresh look failed: the "+whose+" that decided: "+e.Reason, "")
+		default:
+			return c.moved(fmt.Sprintf("the %s that decided has moved since the plan: was %s, is %s", whose, number(*c.Beside), number(ValueOf(e).Offset)), "")
+		}
+		switch {
 		case c.Condition == Gone && c.Side == Stored && c.Target == Fixed && c.New.Offset == None && !row.Range.Gone():
 			return c.moved("it was gone when planned and is not now", "")
 		case c.New.Offset == None:
@@ -348,6 +356,19 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		}
 	}
 	return p
+}
+
+// Compares reports whether the plan is held against the other side as well.
+func (p Plan) Compares() bool {
+	return p.From == "" && p.Has(func(c *Change) bool { return c.Beside != nil })
+}
+
+// decided is the entry whose number may have decided a change, as it is now, and what it is called.
+func (p Plan) decided(c Change, r Row, fresh Snapshot) (Entry, string) {
+	if p.From != "" {
+		return fresh.From[c.Key], fmt.Sprintf("offset of group %q", p.From)
+	}
+	return r.Entry(c.Side.Other()), string(c.Side.Other()) + " offset"
 }
 
 // pending says what is going to happen to a commit.
@@ -535,7 +556,12 @@ func Resume(p Plan, s Snapshot) Plan {
 		Key
 		side Side
 	}
-	asked := map[place]bool{}
+	asked, done := map[place]bool{}, map[place]bool{}
+	for group, c := range p.Each() {
+		if c.toDo() && c.stands(ValueOf(s.row(group, c.Key).Entry(c.Side))) {
+			done[place{group, c.Key, c.Side}] = true
+		}
+	}
 	refused := map[string]string{} // by group
 	for _, g := range p.Groups {
 		if g.Refusal != "" {
@@ -544,7 +570,16 @@ func Resume(p Plan, s Snapshot) Plan {
 	}
 	p.ID, p.Applied, p.Backup, p.Undo, p.Origin, p.Created, p.Command = "", false, "", "", s.Origin, s.At, "import"
 	p = p.eachOf(func(group string, c Change) Change {
-		c.Result, c.Error, c.Verified, c.Beside = "", "", false, nil // the plan may have been written on the other side already
+		c.Result, c.Error, c.Verified = "", "", false
+		from := place{group, c.Key, c.Side.Other()}
+		if p.From != "" {
+			from = place{p.From, c.Key, Committed}
+		}
+		if c.Beside != nil && done[from] { // what decided was written by this plan already
+			e, _ := p.decided(c, s.row(group, c.Key), s)
+			now := ValueOf(e).Offset
+			c.Beside = &now
+		}
 		if why := refused[group]; why != "" && c.Verdict != Keep {
 			return c.refuse(why, "")
 		}

@@ -49,8 +49,7 @@ type ResetPolicy struct {
 	Aim   Aim
 	N     int64         // the number that an aim takes. AimOffset: the offset; AimShift: the distance
 	Times map[Key]Found // AimTime
-	Group map[Key]Entry // AimGroup: the commits of the other group
-	From  string        // AimGroup: its name; AimTime: the instant, in words
+	From  string        // AimGroup: the other group, whose commits the snapshot has; AimTime: the instant, in words
 	Past  Past          // AimCommitAt
 	Clamp bool          // a target out of range is brought into it instead of refused
 	Named func(topic string) bool
@@ -59,6 +58,9 @@ type ResetPolicy struct {
 // Reset plans to move every partition of the snapshot to the aim.
 func Reset(s Snapshot, p ResetPolicy) Plan {
 	plan := Plan{Command: "reset", Origin: s.Origin, Created: s.At}
+	if p.Aim == AimGroup {
+		plan.From = p.From
+	}
 	for _, g := range s.Groups {
 		pg := PlanGroup{Group: g.ID, Type: g.Type, State: g.State, Notes: g.notes(s.At), Changes: make([]Change, 0, len(g.Rows)*len(p.Sides))}
 		if p.Aim == AimCommitAt {
@@ -89,9 +91,9 @@ func begin(r Row, side Side, cluster string) Change {
 	}
 }
 
-// beside remembers what stands on the other side, which decides.
-func (c Change) beside(r Row) Change {
-	at := ValueOf(r.Entry(c.Side.Other())).Offset
+// beside remembers what decides: what stands on the other side, or in another group.
+func (c Change) beside(e Entry) Change {
+	at := ValueOf(e).Offset
 	c.Beside = &at
 	return c
 }
@@ -129,6 +131,7 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
 	}
+	other := r.Entry(side.Other())
 	switch p.Aim {
 	case AimEarliest:
 		return c.asked(s, r, ToEarliest, "earliest")
@@ -151,18 +154,21 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	case AimCurrent:
 		return c.current(s, r, e)
 	case AimSafe:
-		return c.beside(r).safe(s, r)
+		return c.beside(other).safe(s, r)
 	case AimCommitAt:
 		return c.back(s, r, p.Past, p.Clamp)
 	case AimStored:
-		return c.beside(r).from(s, r, r.Stored, "the store", p.Clamp)
+		return c.beside(other).from(s, r, r.Stored, "the store", p.Clamp)
 	case AimCommitted:
-		return c.beside(r).from(s, r, r.Committed, "the commits", p.Clamp)
+		return c.beside(other).from(s, r, r.Committed, "the commits", p.Clamp)
 	case AimGroup:
-		from, what := p.Group[r.Key], fmt.Sprintf("group %q", p.From)
+		from, what := s.From[r.Key], fmt.Sprintf("group %q", p.From)
 		if from.Presence == Absent {
 			c.Reason = what + " has no offset for it; left as it is"
 			return c
+		}
+		if p.From != "" { // a group may have no name, and then a plan cannot name it either
+			c = c.beside(from)
 		}
 		return c.from(s, r, from, what, p.Clamp)
 	}

@@ -34,17 +34,17 @@ func TestReset(t *testing.T) {
 	shift := func(n int64) offsets.ResetPolicy { return offsets.ResetPolicy{Aim: offsets.AimShift, N: n} }
 	clamped := func(p offsets.ResetPolicy) offsets.ResetPolicy { p.Clamp = true; return p }
 	key := offsets.Key{Topic: "orders"}
+	theirs := func(e offsets.Entry) map[offsets.Key]offsets.Entry { return map[offsets.Key]offsets.Entry{key: e} }
 	time := func(f offsets.Found) offsets.ResetPolicy {
 		return offsets.ResetPolicy{Aim: offsets.AimTime, From: "noon", Times: map[offsets.Key]offsets.Found{key: f}}
 	}
-	other := func(e offsets.Entry) offsets.ResetPolicy {
-		return offsets.ResetPolicy{Aim: offsets.AimGroup, From: "old", Group: map[offsets.Key]offsets.Entry{key: e}}
-	}
+	other := offsets.ResetPolicy{Aim: offsets.AimGroup, From: "old"}
 	for _, tc := range []struct {
 		name    string
 		row     offsets.Row
 		side    offsets.Side // committed if empty
 		policy  offsets.ResetPolicy
+		from    map[offsets.Key]offsets.Entry // what the other group has
 		unnamed bool
 		verdict offsets.Verdict
 		offset  int64
@@ -103,9 +103,9 @@ func TestReset(t *testing.T) {
 		{name: "to safe, nothing stored", row: committed(in, offsets.At(700)), policy: aim(offsets.AimSafe), verdict: offsets.Refuse, say: "stored: no offset"},
 		{name: "to safe, nothing committed", row: stored(in, offsets.At(700)), policy: aim(offsets.AimSafe), verdict: offsets.Refuse, say: "committed: no offset"},
 		{name: "to safe, recreated", row: offsets.Row{Range: in, Stored: withID(offsets.At(600), "old"), Committed: offsets.At(700)}, policy: aim(offsets.AimSafe), verdict: offsets.Refuse, say: "recreated"},
-		{name: "from group", row: committed(in, offsets.At(700)), policy: other(withEpoch(offsets.At(650), 3, "m")), verdict: offsets.Write, offset: 650, say: `as in group "old"`},
-		{name: "from group, none", row: committed(in, offsets.At(700)), policy: other(offsets.Entry{}), verdict: offsets.Keep, offset: 700, say: `group "old" has no offset for it`},
-		{name: "from group, high", row: committed(in, offsets.At(700)), policy: other(offsets.At(901)), verdict: offsets.Refuse, say: "901 is high", choice: "--clamp"},
+		{name: "from group", row: committed(in, offsets.At(700)), policy: other, from: theirs(withEpoch(offsets.At(650), 3, "m")), verdict: offsets.Write, offset: 650, say: `as in group "old"`},
+		{name: "from group, none", row: committed(in, offsets.At(700)), policy: other, verdict: offsets.Keep, offset: 700, say: `group "old" has no offset for it`},
+		{name: "from group, high", row: committed(in, offsets.At(700)), policy: other, from: theirs(offsets.At(901)), verdict: offsets.Refuse, say: "901 is high", choice: "--clamp"},
 		{name: "no leader", row: committed(offsets.Range{Reason: "no leader"}, offsets.At(700)), policy: aim(offsets.AimLatest), verdict: offsets.Refuse, say: "no leader"},
 		{name: "gone and named", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(700)), policy: aim(offsets.AimLatest), verdict: offsets.Refuse, say: "does not exist"},
 		{name: "gone and not named", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(700)), policy: aim(offsets.AimLatest), unnamed: true, verdict: offsets.Keep, offset: 700, say: "left as it is"},
@@ -123,6 +123,7 @@ func TestReset(t *testing.T) {
 				p.Named = never
 			}
 			s := group(tc.row)
+			s.From = tc.from
 			plan := offsets.Reset(s, p)
 			got := plan.All()[0].Change
 			if got.Verdict != tc.verdict || got.Verdict != offsets.Refuse && got.New.Offset != tc.offset || !strings.Contains(got.Reason, tc.say) || got.Choice != tc.choice {
@@ -138,7 +139,8 @@ func TestReset(t *testing.T) {
 // MIG-5: what a reset takes along.
 func TestResetEpochAndMetadata(t *testing.T) {
 	row := offsets.Row{Range: known(0, 900), Stored: withEpoch(offsets.At(600), 4, ""), Committed: withEpoch(offsets.At(700), 7, "m")}
-	key := offsets.Key{Topic: "orders"}
+	s := group(row)
+	s.From = map[offsets.Key]offsets.Entry{{Topic: "orders"}: withEpoch(offsets.At(5), 3, "theirs")}
 	for _, tc := range []struct {
 		name     string
 		policy   offsets.ResetPolicy
@@ -148,10 +150,10 @@ func TestResetEpochAndMetadata(t *testing.T) {
 		{"shifted", offsets.ResetPolicy{Aim: offsets.AimShift, N: 5}, ""},
 		{"taken over from the store", offsets.ResetPolicy{Aim: offsets.AimStored}, ""},
 		{"as it is", offsets.ResetPolicy{Aim: offsets.AimCurrent}, "m"},
-		{"of another group", offsets.ResetPolicy{Aim: offsets.AimGroup, Group: map[offsets.Key]offsets.Entry{key: withEpoch(offsets.At(5), 3, "theirs")}}, "theirs"},
+		{"of another group", offsets.ResetPolicy{Aim: offsets.AimGroup}, "theirs"},
 	} {
 		tc.policy.Sides, tc.policy.Named = []offsets.Side{offsets.Committed}, always
-		c := offsets.Reset(group(row), tc.policy).All()[0]
+		c := offsets.Reset(s, tc.policy).All()[0]
 		if c.Verdict != offsets.Write || c.New.Epoch != offsets.None || c.New.Metadata != tc.metadata {
 			t.Errorf("%s: got %s epoch %d metadata %q, want no epoch and %q", tc.name, c.Verdict, c.New.Epoch, c.New.Metadata, tc.metadata)
 		}
@@ -195,7 +197,7 @@ func drawReset(t *rapid.T, s offsets.Snapshot) (offsets.ResetPolicy, bool) {
 		Sides: rapid.SampledFrom([][]offsets.Side{{offsets.Stored}, {offsets.Committed}, bothSides}).Draw(t, "sides"),
 		Aim:   rapid.SampledFrom(aims()).Draw(t, "aim"),
 		N:     rapid.Int64Range(0, 130).Draw(t, "n"), From: "there", Clamp: rapid.Bool().Draw(t, "clamp"), Named: always,
-		Times: map[offsets.Key]offsets.Found{}, Group: map[offsets.Key]offsets.Entry{}, Past: offsets.Past{Was: map[offsets.Key]offsets.Was{}},
+		Times: map[offsets.Key]offsets.Found{}, Past: offsets.Past{Was: map[offsets.Key]offsets.Was{}},
 	}
 	switch p.Aim {
 	case offsets.AimStored:
@@ -214,7 +216,6 @@ func drawReset(t *rapid.T, s offsets.Snapshot) (offsets.ResetPolicy, bool) {
 			State: offsets.WasState(rapid.IntRange(int(offsets.WasUnknown), int(offsets.WasUnreadable)).Draw(t, "was")), Pending: offsets.None,
 			Value: offsets.Value{Offset: rapid.Int64Range(0, 130).Draw(t, "committed then"), Epoch: offsets.None},
 		}
-		p.Group[k] = anyEntry(t, "theirs")
 	}
 	return p, p.Aim != offsets.AimShift
 }

@@ -109,7 +109,7 @@ func TestResumeOfAnEditedPlan(t *testing.T) {
 	}
 }
 
-// What moved since the plan is refused, and only that.
+// What moved since the plan is refused, and what another that moved decided, and only that.
 func TestResumeRefusesWhatMoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSnapshot(t)
@@ -131,10 +131,13 @@ func TestResumeRefusesWhatMoved(t *testing.T) {
 		resumed := offsets.Resume(plan, now)
 		for i, c := range resumed.All() {
 			was := plan.All()[i]
+			decided := was.Verdict == offsets.Write && was.Beside != nil && moved[place{c.Group, c.Key, c.Side.Other()}]
 			switch at := (place{c.Group, c.Key, c.Side}); {
 			case moved[at] && (c.Verdict != offsets.Refuse || !strings.Contains(c.Reason, "moved since the plan")):
 				t.Fatalf("moved, but %+v", c)
-			case !moved[at] && c.Verdict != was.Verdict:
+			case !moved[at] && decided && c.Result != offsets.Already && (c.Verdict != offsets.Refuse || !strings.Contains(c.Reason, "that decided has moved")):
+				t.Fatalf("what decided moved, but %+v", c)
+			case !moved[at] && !decided && c.Verdict != was.Verdict:
 				t.Fatalf("did not move, but %+v", c)
 			}
 		}
@@ -145,6 +148,44 @@ func TestResumeRefusesWhatMoved(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The number that decided has moved since the plan: it would be another plan now. What this plan itself has written there counts not.
+func TestResumeHoldsWhatDecided(t *testing.T) {
+	both := func(stored, committed int64) offsets.Snapshot {
+		return group(offsets.Row{Range: known(50, 900), Stored: offsets.At(stored), Committed: offsets.At(committed)})
+	}
+	from := func(n int64) offsets.Snapshot {
+		s := both(100, 800)
+		s.From = map[offsets.Key]offsets.Entry{{Topic: "orders"}: offsets.At(n)}
+		return s
+	}
+	unread := from(0)
+	unread.From[offsets.Key{Topic: "orders"}] = offsets.Entry{Presence: offsets.Unreadable, Reason: "cut off"}
+	for _, tc := range []struct {
+		name     string
+		was, now offsets.Snapshot
+		aim      offsets.Aim
+		sides    []offsets.Side
+		verdict  offsets.Verdict
+		say      string
+	}{
+		{"the commits", both(100, 800), both(100, 300), offsets.AimCommitted, bothSides[:1], offsets.Refuse, "the committed offset that decided has moved since the plan: was 800, is 300"},
+		{"the store", both(100, 800), both(200, 800), offsets.AimStored, bothSides[1:], offsets.Refuse, "the stored offset that decided has moved since the plan: was 100, is 200"},
+		{"it did not move", both(100, 800), both(100, 800), offsets.AimCommitted, bothSides[:1], offsets.Write, "as in the commits"},
+		{"the plan moved it", both(20, 800), both(20, 50), offsets.AimSafe, bothSides, offsets.Write, "20 is low"},
+		{"another moved it", both(20, 800), both(20, 60), offsets.AimSafe, bothSides, offsets.Refuse, "was 800, is 60"},
+		{"another group", from(700), from(200), offsets.AimGroup, bothSides, offsets.Refuse, `the offset of group "theirs" that decided has moved since the plan: was 700, is 200`},
+		{"another group that did not move", from(700), from(700), offsets.AimGroup, bothSides, offsets.Write, `as in group "theirs"`},
+		{"another group that cannot be read", from(700), unread, offsets.AimGroup, bothSides, offsets.Refuse, `the fresh look failed: the offset of group "theirs" that decided: cut off`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			plan := offsets.Reset(tc.was, offsets.ResetPolicy{Sides: tc.sides, Aim: tc.aim, From: "theirs", Named: always})
+			if c := offsets.Resume(plan, tc.now).All()[0]; c.Verdict != tc.verdict || !strings.Contains(c.Reason, tc.say) {
+				t.Errorf("got %s %q, want %s %q", c.Verdict, c.Reason, tc.verdict, tc.say)
+			}
+		})
+	}
 }
 
 func TestResume(t *testing.T) {

@@ -26,6 +26,8 @@ type Snapshot struct {
 	Groups   []Group   // sorted by id
 	Troubles []Trouble // brokers whose groups are missing from a list of all
 	Unseen   []Unseen  // topics that were asked for by name, sorted
+
+	From map[Key]Entry // what the group that a plan is made from has committed; nil if it is made from none
 }
 
 // Unseen is a topic of which nothing could be read, not even how many partitions it has, so that it has no rows.

@@ -12,12 +12,13 @@ import (
 // readPlan reads gtoffset.plan/1, which a write command has printed or saved. Its counts are not read: they follow from the rest.
 func (r *reading) readPlan(t *tree) {
 	r.doc.Kind = Plan
-	var at [9]int
-	r.fields(t, 0, nowhere, false, at[:], "id", "command", "created", "applied", "cluster", "store", "backup", "undo", "groups")
+	var at [11]int
+	r.fields(t, 0, nowhere, false, at[:], "id", "command", "created", "applied", "cluster", "store", "backup", "undo", "groups", "from", "from_base64")
 	p := &offsets.Plan{
 		ID: r.textIn(t, at[0], nowhere, "id"), Command: r.textIn(t, at[1], nowhere, "command"),
 		Created: r.timeIn(t, at[2], "created"), Applied: r.flag(t, at[3], nowhere, "applied"),
 		Origin: r.origin(t, at[4], at[5]), Backup: r.textIn(t, at[6], nowhere, "backup"), Undo: r.textIn(t, at[7], nowhere, "undo"),
+		From: r.exactly(t, at[9], at[10], nowhere, "from"),
 	}
 	var counts [1]int // they are not read, but stand at the end
 	if r.fields(t, 0, nowhere, false, counts[:], "counts"); r.format == YAML && counts[0] < 0 {
@@ -63,6 +64,9 @@ func writePlan(w treeWriter, p offsets.Plan) error {
 	writeOrigin(w, p.Origin)
 	textOrNull(w, "backup", p.Backup)
 	textOrNull(w, "undo", p.Undo)
+	if p.From != "" {
+		exactText(w, "from", p.From)
+	}
 	w.open("groups", true)
 	for _, g := range p.Groups {
 		w.open("", false)
@@ -128,6 +132,9 @@ func writeChange(w treeWriter, c *offsets.Change) {
 	textOrNull(w, "condition", string(c.Condition))
 	writeValue(w, "old", c.Old, c.Side)
 	writeValue(w, "new", c.New, c.Side)
+	if c.Beside != nil {
+		orNull(w, "beside", *c.Beside)
+	}
 	textOrNull(w, "target", string(c.Target))
 	w.text("verdict", string(c.Verdict))
 	w.text("reason", c.Reason)
@@ -241,7 +248,7 @@ func misplaced(command string, g *offsets.PlanGroup, c *offsets.Change) string {
 
 func (r *reading) change(t *tree, v int, command string, g *offsets.PlanGroup, i, j int) (offsets.Change, bool) {
 	var c offsets.Change
-	var at [20]int
+	var at [21]int
 	where := func() string {
 		s := fmt.Sprintf("groups[%d].changes[%d]", i, j)
 		if c.Topic != "" {
@@ -250,7 +257,7 @@ func (r *reading) change(t *tree, v int, command string, g *offsets.PlanGroup, i
 		return s
 	}
 	if !r.fields(t, v, where, false, at[:], "topic", "topic_base64", "topic_id", "partition", "side", "condition", "old", "new", "target",
-		"verdict", "reason", "choice", "clamped", "skips", "repeats", "result", "verified", "error", "rewrite", "expired") {
+		"verdict", "reason", "choice", "clamped", "skips", "repeats", "result", "verified", "error", "rewrite", "expired", "beside") {
 		return c, false
 	}
 	before := len(r.problems) + r.more
@@ -280,6 +287,10 @@ func (r *reading) change(t *tree, v int, command string, g *offsets.PlanGroup, i
 	c.Skips, c.Repeats, c.Expired = r.count(t, at[13], where, "skips"), r.count(t, at[14], where, "repeats"), r.count(t, at[19], where, "expired")
 	c.Rewrite, c.Result = r.flag(t, at[18], where, "rewrite"), r.result(t, at[15], v, where)
 	c.Verified, c.Error = r.flag(t, at[16], where, "verified"), r.textIn(t, at[17], where, "error")
+	if at[20] >= 0 {
+		n := r.nullable(t, at[20], "beside", func(_ int, what, why string) { r.bad(r.pos(t, at[20]), where(), "%s %s", what, why) })
+		c.Beside = &n
+	}
 	if offsets.Internal(c.Topic) {
 		r.bad(r.pos(t, v), where(), "the topic is internal to Kafka")
 	}

@@ -45,7 +45,7 @@ func TestPlanIsLossless(t *testing.T) {
 			return v
 		}
 		want := offsets.Plan{
-			ID: text.Draw(t, "id"), Command: "import", Created: noon, Applied: rapid.Bool().Draw(t, "applied"),
+			ID: text.Draw(t, "id"), Command: "import", From: name.Draw(t, "from"), Created: noon, Applied: rapid.Bool().Draw(t, "applied"),
 			Origin: offsets.Origin{Cluster: "c", Bootstrap: "b", Source: "s", Store: text.Draw(t, "store")},
 			Backup: text.Draw(t, "backup"), Undo: text.Draw(t, "undo"),
 		}
@@ -67,6 +67,10 @@ func TestPlanIsLossless(t *testing.T) {
 					Skips: rapid.Int64Range(0, 1<<50).Draw(t, "skips"), Repeats: rapid.Int64Range(0, 1<<50).Draw(t, "repeats"),
 				}
 				c.Old, c.New = value("old", c.Side), value("new", c.Side)
+				if rapid.Bool().Draw(t, "compares") {
+					beside := rapid.Int64Min(-1).Draw(t, "beside")
+					c.Beside = &beside
+				}
 				if writes := c.Verdict == offsets.Write || c.Verdict == offsets.Ask; writes && (g.Whole || g.Live) {
 					c.Side, c.New = offsets.Committed, offsets.NoValue
 				}
@@ -109,6 +113,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"a flag", `"clamped":true`, `"clamped":1`, "clamped is a number, not true or false"},
 		{"no changes", `"changes"`, `"canges"`, "changes are missing"},
 		{"no groups", `"groups"`, `"grups"`, "groups are missing"},
+		{"what decided", `"target":"earliest"`, `"beside":"x","target":"earliest"`, `beside "x" is not a whole number`},
 		{"out of range", `"target":"earliest"`, `"target":"backup"`, `changes[0] (group "billing", topic "orders", partition 0): target is "backup", which only import plans, and this is of "clamp"`},
 		{"the whole group", `"changes":`, `"whole":true,"changes":`, `side is stored in a group that is whole or live, of which only commits are removed`},
 		{"the whole group, and a number", `"changes":[{"topic":"orders","topic_id":"5Qx0","partition":0,"side":"stored"`, `"whole":true,"changes":[{"topic":"orders","topic_id":"5Qx0","partition":0,"side":"committed"`, `new offset is 500 in a group that is whole or live, of which commits are only removed`},
