@@ -279,6 +279,21 @@ func TestPlanMovedWhatDecidedItself(t *testing.T) {
 	same(t, "offsets", w.offsets(), "0=500 | 0=500")
 }
 
+// What stands beside a number is read at the fresh look: the backup brings back what was there directly before the write.
+func TestBackupHasTheMetadataOfTheFreshLook(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900})
+	must(t, w.b.Commit("billing", "orders", 0, 100, -1, "old"))
+	plan := w.document(w.run("clamp", "-g", "billing", "--dry-run", "-o", "json").exits(0).out)
+	for metadata, args := range map[string][]string{"new": {"clamp", "-g", "billing"}, "newer": {"import", plan}} {
+		w.person("y\n", func() { must(t, w.b.Commit("billing", "orders", 0, 100, -1, metadata)) })
+		r := w.run(args...).exits(0)
+		w.run(r.undo()...).exits(0)
+		c, _ := w.b.Committed("billing", "orders", 0)
+		same(t, "undone", words(c.Offset, c.Metadata), words(100, metadata))
+	}
+}
+
 // After a write of which a part failed, the hint finishes the rest, and nothing is done twice: a shift neither.
 func TestHintFinishesTheRest(t *testing.T) {
 	t.Parallel()

@@ -284,7 +284,8 @@ func (p Plan) eachOf(f func(group string, c Change) Change) Plan {
 
 // Recheck holds a plan against a fresh look, taken directly before the write. A partition whose value, condition or topic id
 // has changed, or whose target is now out of range, is refused with what moved; one that is at its new value is done; a target
-// that names earliest follows it. A group that is to be deleted is refused if it has a commit of which the plan does not know.
+// that names earliest follows it. What stands beside the number may have changed, and is then what a backup is to bring back.
+// A group that is to be deleted is refused if it has a commit of which the plan does not know.
 func Recheck(p Plan, fresh Snapshot) Plan {
 	p = p.eachOf(func(group string, c Change) Change {
 		if c.Verdict != Write || c.Result == Already {
@@ -310,7 +311,10 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
+		case c.Rewrite && c.Side == Committed && now.Metadata != c.Old.Metadata:
+			return c.moved("its metadata has changed since the plan", "")
 		}
+		c.Old = ValueOf(now)
 		switch e, whose := p.decided(c, row, fresh); {
 		case c.Beside == nil || *c.Beside == ValueOf(e).Offset:
 		case e.Problem():

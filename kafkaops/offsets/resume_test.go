@@ -1,6 +1,7 @@
 package offsets_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -185,6 +186,26 @@ func TestResumeHoldsWhatDecided(t *testing.T) {
 				t.Errorf("got %s %q, want %s %q", c.Verdict, c.Reason, tc.verdict, tc.say)
 			}
 		})
+	}
+}
+
+// A plan goes by the number. What stands beside it may have changed since, and is what a backup brings back; where nothing but that is
+// written, it has moved.
+func TestRecheckTakesWhatStandsBeside(t *testing.T) {
+	was, is := withEpoch(offsets.At(30), 2, "old"), withEpoch(offsets.At(30), 5, "new")
+	for aim, want := range map[offsets.Aim]string{offsets.AimLatest: "write 5 new", offsets.AimCurrent: "refuse its metadata has changed since the plan"} {
+		plan := offsets.Reset(group(committed(known(0, 900), was)), offsets.ResetPolicy{Sides: bothSides[1:], Aim: aim, Named: always})
+		now := group(committed(known(0, 900), is))
+		for _, p := range []offsets.Plan{offsets.Recheck(plan, now), offsets.Resume(plan, now)} {
+			c := p.All()[0]
+			got := fmt.Sprint(c.Verdict, " ", c.Old.Epoch, " ", c.Old.Metadata)
+			if c.Verdict == offsets.Refuse {
+				got = fmt.Sprint(c.Verdict, " ", c.Reason)
+			}
+			if got != want {
+				t.Errorf("%s: %s, want %s", aim, got, want)
+			}
+		}
 	}
 }
 
