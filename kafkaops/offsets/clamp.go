@@ -184,7 +184,9 @@ func clampHigh(r Row, st State, c Change, p ClampPolicy) Change {
 // both, and the same on each: else a run for both would write one of them, and find it without the other the next time.
 func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	other := r.Entry(c.Side.Other())
-	c = c.beside(other)
+	if c.Side == Stored || g.Store != nil { // else there is no other side
+		c = c.beside(other)
+	}
 	place, _ := g.Store.Topic(r.Topic)
 	nowhereYet := other.Presence == Absent
 	lost := nowhereYet && (place.Salvaged || r.Stored.Lost)

@@ -640,6 +640,9 @@ func (c Change) weighAgain(r Row) Change {
 		if now = c.weigh(r); c.Old.Offset == None {
 			now.Expired = c.Expired // what was taken over from the other side has it from there
 		}
+		if c.Condition == High && c.Beside != nil && *c.Beside == c.New.Offset {
+			now.Skips = c.Skips // the smaller of both is what was done: going there passes over nothing
+		}
 	}
 	if now.Skips != c.Skips || now.Repeats != c.Repeats {
 		now.Reason += " (changed since it was planned)"

@@ -132,7 +132,7 @@ func TestResumeRefusesWhatMoved(t *testing.T) {
 		resumed := offsets.Resume(plan, now)
 		for i, c := range resumed.All() {
 			was := plan.All()[i]
-			decided := was.Verdict == offsets.Write && was.Beside != nil && moved[place{c.Group, c.Key, c.Side.Other()}]
+			decided := plan.From == "" && was.Verdict == offsets.Write && was.Beside != nil && moved[place{c.Group, c.Key, c.Side.Other()}]
 			switch at := (place{c.Group, c.Key, c.Side}); {
 			case moved[at] && (c.Verdict != offsets.Refuse || !strings.Contains(c.Reason, "moved since the plan")):
 				t.Fatalf("moved, but %+v", c)
@@ -343,5 +343,23 @@ func TestKeepsOne(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A plan for the smaller of both, of which the other is beyond the end, is resumed with the counts that it has: what was done is known.
+func TestResumeOfTheSmallerOfBoth(t *testing.T) {
+	s := group(offsets.Row{Range: known(0, 10), Stored: offsets.At(20), Committed: offsets.At(4)})
+	plan := offsets.Reset(s, offsets.ResetPolicy{Sides: bothSides[:1], Aim: offsets.AimSafe, Named: always})
+	if was, is := plan.All()[0], offsets.Resume(plan, s).All()[0]; is.Skips != 0 || is.Reason != was.Reason {
+		t.Errorf("got %+v", is)
+	}
+}
+
+// A plan that was made without a store does not go by one.
+func TestClampWithoutAStoreComparesNothing(t *testing.T) {
+	s := group(offsets.Row{Range: known(0, 10)})
+	s.Groups[0].Store = nil
+	if plan := offsets.Clamp(s, offsets.ClampPolicy{Sides: bothSides[1:], Named: always}); plan.ToDo() != 1 || plan.Compares() {
+		t.Errorf("got %+v", plan.All())
 	}
 }
