@@ -18,7 +18,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 	for told := false; slices.ContainsFunc(shot.Groups, atWork) && w.g.env.Now().Before(until); told = true {
 		if !told {
 			what := "the members to leave"
-			if !slices.ContainsFunc(shot.Groups, offsets.Group.Active) {
+			if !slices.ContainsFunc(shot.Groups, func(g offsets.Group) bool { return g.Active() }) {
 				what = "whoever holds the store's lock"
 			}
 			w.g.note("waiting up to %s for %s", offsets.Span(time.Duration(w.road.waitEmpty)), what)
@@ -31,7 +31,7 @@ func (w *writing) waitEmpty(ctx context.Context, shot offsets.Snapshot, o lookOp
 			return shot, err
 		}
 	}
-	w.inVain = slices.ContainsFunc(shot.Groups, offsets.Group.Active)
+	w.inVain = slices.ContainsFunc(shot.Groups, func(g offsets.Group) bool { return g.Active() })
 	return shot, nil
 }
 

@@ -49,7 +49,7 @@ func (d Describe) Write(s Stream, f Format) error {
 	return FormatError{f, d.Formats()}
 }
 
-func (d Describe) rows(g offsets.Group) []offsets.Row {
+func (d *Describe) rows(g offsets.Group) []offsets.Row {
 	if d.Show == nil {
 		return g.Rows
 	}
@@ -62,7 +62,7 @@ func (d Describe) rows(g offsets.Group) []offsets.Row {
 	return shown
 }
 
-func (d Describe) text(s Stream, wide bool) error {
+func (d *Describe) text(s Stream, wide bool) error {
 	p := &printer{w: s.W, width: s.Width}
 	groups := d.Snapshot.Groups
 	if len(groups) == 1 {
@@ -108,7 +108,7 @@ type block struct {
 }
 
 // blocks draws groups on all processors: many of them take longer to draw than to be asked for.
-func (d Describe) blocks(s Stream, groups []offsets.Group, wide bool) []block {
+func (d *Describe) blocks(s Stream, groups []offsets.Group, wide bool) []block {
 	all := make([]block, len(groups))
 	offsets.Each(len(groups), func(i int) {
 		var text bytes.Buffer
@@ -127,7 +127,7 @@ func (d Describe) blocks(s Stream, groups []offsets.Group, wide bool) []block {
 }
 
 // group writes one group, a gauge's legend by a function of its own, and tells whether a line was enough.
-func (d Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend func(string)) (short bool) {
+func (d *Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend func(string)) (short bool) {
 	shown := d.rows(g)
 	if d.fine(g, shown) {
 		d.line(p, s, g)
@@ -159,13 +159,13 @@ func (d Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legend
 }
 
 // fine reports a group of which a line is enough where only problems are asked for.
-func (d Describe) fine(g offsets.Group, shown []offsets.Row) bool {
+func (d *Describe) fine(g offsets.Group, shown []offsets.Row) bool {
 	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 && !g.Locked() &&
 		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0 && len(g.Rows) > 0)
 }
 
 // line is all that is said of a group that is fine.
-func (d Describe) line(p *printer, s Stream, g offsets.Group) {
+func (d *Describe) line(p *printer, s Stream, g offsets.Group) {
 	text := about(g)
 	if len(g.Rows) > 0 {
 		text += " · " + tally(g, g.Total(d.Snapshot.Origin.Cluster))
@@ -206,7 +206,7 @@ func clusterLine(p *printer, o offsets.Origin, wide int) {
 }
 
 // first is the line that begins with the group's name.
-func (d Describe) first(p *printer, s Stream, g offsets.Group, text string) {
+func (d *Describe) first(p *printer, s Stream, g offsets.Group, text string) {
 	name := groupName(g.ID)
 	wide := labelWidth(name)
 	line := fold(name+strings.Repeat(" ", max(wide-width(name), 0)+3)+text, s.Width, strings.Repeat(" ", wide+3))
@@ -217,7 +217,7 @@ func (d Describe) first(p *printer, s Stream, g offsets.Group, text string) {
 }
 
 // heading says which group this is, and where its two sides are read from.
-func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
+func (d *Describe) heading(p *printer, s Stream, g offsets.Group) {
 	wide := labelWidth(groupName(g.ID))
 	d.first(p, s, g, about(g))
 	if len(d.Snapshot.Groups) == 1 {
@@ -256,7 +256,7 @@ func (d Describe) heading(p *printer, s Stream, g offsets.Group) {
 const longReason = 24
 
 // reasons writes out, once, what several of the rows have as their reason, and returns it with what the heading has told.
-func (d Describe) reasons(p *printer, g offsets.Group, shown []offsets.Row) map[string]bool {
+func (d *Describe) reasons(p *printer, g offsets.Group, shown []offsets.Row) map[string]bool {
 	told := map[string]bool{}
 	if g.Trouble != nil {
 		told[g.Trouble.Reason] = true
@@ -366,7 +366,7 @@ func about(g offsets.Group) string {
 }
 
 // storeState is what follows the place of a store.
-func (d Describe) storeState(st *offsets.Store) string {
+func (d *Describe) storeState(st *offsets.Store) string {
 	switch {
 	case st.Trouble != nil:
 		return ", unknown: " + cleanText(st.Trouble.Reason)
@@ -384,7 +384,7 @@ func (d Describe) storeState(st *offsets.Store) string {
 }
 
 // nothingThere says of a store that it has nothing of a group, or of the topics that were asked for.
-func (d Describe) nothingThere() string {
+func (d *Describe) nothingThere() string {
 	if len(d.Topics) > 0 {
 		return "nothing of these topics is there"
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // csv writes a row for each partition. Columns are added at the end of the header, and none is renamed.
-func (d Describe) csv(w io.Writer) error {
+func (d *Describe) csv(w io.Writer) error {
 	header := []string{
 		"group", "topic", "partition", "earliest", "stored", "committed", "end", "lag", "stored_lag", "state", "ok",
 		"condition", "expired", "ahead", "stored_condition", "stored_identity", "stored_expired", "stored_ahead", "unprocessed",
@@ -21,13 +21,6 @@ func (d Describe) csv(w io.Writer) error {
 	cluster := d.Snapshot.Origin.Cluster
 	return writeCSV(w, header, func(write func([]string)) {
 		row := make([]string, 0, len(header))
-		num := func(n int64, known bool) {
-			if !known || n == offsets.None {
-				row = append(row, "-")
-				return
-			}
-			row = append(row, strconv.FormatInt(n, 10))
-		}
 		for _, g := range d.Snapshot.Groups {
 			store := g.Store != nil
 			if g.Trouble != nil && len(g.Rows) == 0 {
@@ -50,41 +43,35 @@ func (d Describe) csv(w io.Writer) error {
 					stored = offsets.State{Condition: "-", Identity: "-", Lag: offsets.None, Expired: offsets.None, Ahead: offsets.None, JumpsTo: offsets.None}
 				}
 				inStore, inKafka := r.Stored.Presence == offsets.Present, r.Committed.Presence == offsets.Present
-				row = append(row[:0], g.ID, r.Topic)
-				num(int64(r.Partition), true)
-				num(r.Range.Earliest, r.Range.Known())
-				num(r.Stored.Offset, inStore)
-				num(r.Committed.Offset, inKafka)
-				num(r.Range.End, r.Range.Known())
-				num(committed.Lag, true)
-				num(stored.Lag, true)
-				row = append(row, j.Words(), strconv.FormatBool(j.Healthy()), string(committed.Condition))
-				num(committed.Expired, true)
-				num(committed.Ahead, true)
-				row = append(row, string(stored.Condition), string(stored.Identity))
-				num(stored.Expired, true)
-				num(stored.Ahead, true)
 				n, ok := j.Unprocessed()
-				num(max(n, 0), ok && store)
-				num(r.Range.Stable, r.Range.Known())
-				num(int64(r.Range.Leader), r.Range.Known())
-				num(int64(r.Range.Epoch), r.Range.Known())
-				num(int64(r.Committed.Epoch), inKafka)
-				num(int64(r.Stored.Epoch), inStore)
 				metadata := "-"
 				if inKafka {
 					metadata = r.Committed.Metadata
 				}
-				row = append(row, cmp.Or(r.Range.TopicID, "-"), cmp.Or(r.Owner, "-"), metadata, cmp.Or(rowError(r), "-"))
-				row = append(row, strconv.FormatBool(committed.Stale))
-				num(committed.JumpsTo, true)
-				row = append(row, strconv.FormatBool(stored.Stale))
-				num(stored.JumpsTo, true)
+				row = append(row[:0], g.ID, r.Topic, cell(int64(r.Partition), true), cell(r.Range.Earliest, r.Range.Known()),
+					cell(r.Stored.Offset, inStore), cell(r.Committed.Offset, inKafka), cell(r.Range.End, r.Range.Known()),
+					cell(committed.Lag, true), cell(stored.Lag, true), j.Words(), strconv.FormatBool(j.Healthy()),
+					string(committed.Condition), cell(committed.Expired, true), cell(committed.Ahead, true),
+					string(stored.Condition), string(stored.Identity), cell(stored.Expired, true), cell(stored.Ahead, true), cell(max(n, 0), ok && store),
+					cell(r.Range.Stable, r.Range.Known()), cell(int64(r.Range.Leader), r.Range.Known()), cell(int64(r.Range.Epoch), r.Range.Known()),
+					cell(int64(r.Committed.Epoch), inKafka), cell(int64(r.Stored.Epoch), inStore),
+					cmp.Or(r.Range.TopicID, "-"), cmp.Or(r.Owner, "-"), metadata, cmp.Or(rowError(r), "-"),
+					strconv.FormatBool(committed.Stale), cell(committed.JumpsTo, true), strconv.FormatBool(stored.Stale), cell(stored.JumpsTo, true))
 				row = append(row, timeColumns(r.Timing, d.Now)...)
 				write(row)
 			}
 		}
 	})
+}
+
+// cell is a number; what is not known is a dash. Inlined, as often as it is called, it would be the largest function of the package.
+//
+//go:noinline
+func cell(n int64, known bool) string {
+	if !known || n == offsets.None {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // rowError is why something of a row could not be read, "" if all could.

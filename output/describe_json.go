@@ -12,7 +12,7 @@ import (
 const DescribeSchema = "gtoffset.describe/1"
 
 // json writes the document gtoffset.describe/1, partition by partition, without ever holding it whole.
-func (d Describe) json(w io.Writer) error {
+func (d *Describe) json(w io.Writer) error {
 	e := &encoder{w: w, b: make([]byte, 0, 80<<10)}
 	e.open('{')
 	e.string("schema", DescribeSchema)
@@ -43,7 +43,7 @@ func isolation(s offsets.Snapshot) string {
 	return "read_uncommitted"
 }
 
-func (d Describe) jsonGroup(e *encoder, g offsets.Group) {
+func (d *Describe) jsonGroup(e *encoder, g offsets.Group) {
 	cluster := d.Snapshot.Origin.Cluster
 	e.open('{')
 	e.string("group", g.ID)

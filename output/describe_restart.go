@@ -9,7 +9,7 @@ import (
 )
 
 // forecast says what a restart would do, from each place. The first place tells the policies line by line, the others in one.
-func (d Describe) forecast(p *printer, g offsets.Group) {
+func (d *Describe) forecast(p *printer, g offsets.Group) {
 	if len(g.Rows) == 0 {
 		return
 	}

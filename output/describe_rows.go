@@ -12,7 +12,7 @@ const gaugeState = 40
 
 // grid lays out the rows of a group for the stream's width: the gauge goes first, then STATE is shortened. told has the reasons
 // that are written out above. gauge tells whether one is drawn.
-func (d Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
+func (d *Describe) grid(g offsets.Group, rows []offsets.Row, s Stream, wide bool, told map[string]bool) (grid Grid, gauge bool) {
 	store, cluster := g.Store != nil, d.Snapshot.Origin.Cluster
 	shape := layout{store: store, wide: wide, times: d.Times, rates: d.Rates, sums: d.sums, share: g.Type == offsets.Share}
 	grid = Grid{Columns: shape.columns(), Rows: make([][]string, len(rows)), bare: true}
@@ -141,7 +141,7 @@ func (l layout) columns() []Column {
 }
 
 // cells fills in a row for the layout's columns.
-func (d Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, s Stream, told map[string]bool) {
+func (d *Describe) cells(row []string, text *arena, j *offsets.Judged, l layout, s Stream, told map[string]bool) {
 	r, stored, committed := j.Row, &j.Stored, &j.Committed
 	i := 0
 	put := func(s string) { row[i] = s; i++ }

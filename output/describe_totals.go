@@ -8,7 +8,7 @@ import (
 )
 
 // totals is the line below the table.
-func (d Describe) totals(p *printer, g offsets.Group) {
+func (d *Describe) totals(p *printer, g offsets.Group) {
 	if len(g.Rows) == 0 {
 		if none := d.noPartitions(g); none != "" {
 			p.printf("\n%s\n", none)
@@ -24,7 +24,7 @@ func (d Describe) totals(p *printer, g offsets.Group) {
 }
 
 // noPartitions says that a group has none to be shown, and why; "" where that is not known.
-func (d Describe) noPartitions(g offsets.Group) string {
+func (d *Describe) noPartitions(g offsets.Group) string {
 	switch {
 	case g.Trouble != nil, g.Existence == offsets.Missing:
 		return ""
@@ -35,7 +35,7 @@ func (d Describe) noPartitions(g offsets.Group) string {
 }
 
 // ofTopics names the topics that were asked for.
-func (d Describe) ofTopics() string {
+func (d *Describe) ofTopics() string {
 	if len(d.Topics) == 0 {
 		return ""
 	}
@@ -89,7 +89,7 @@ func withoutCommit(g offsets.Group) string {
 }
 
 // lags words the sums, with the end that they run to and what they leave out.
-func (d Describe) lags(g offsets.Group, t offsets.Totals) string {
+func (d *Describe) lags(g offsets.Group, t offsets.Totals) string {
 	to := ""
 	if stable(g) {
 		to = " to the last stable offset (read_committed)"

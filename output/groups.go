@@ -38,7 +38,7 @@ func (l GroupList) Write(s Stream, f Format) error {
 	return FormatError{f, l.Formats()}
 }
 
-func (l GroupList) row(g offsets.Group) []string {
+func (l *GroupList) row(g offsets.Group) []string {
 	coordinator := "-"
 	if g.Coordinator != offsets.None {
 		coordinator = strconv.Itoa(int(g.Coordinator))
@@ -46,7 +46,7 @@ func (l GroupList) row(g offsets.Group) []string {
 	return []string{g.ID, cmp.Or(string(g.Type), string(offsets.TypeUnknown)), cmp.Or(g.State, "-"), cmp.Or(g.Protocol, "-"), coordinator}
 }
 
-func (l GroupList) text(s Stream) error {
+func (l *GroupList) text(s Stream) error {
 	p := &printer{w: s.W, width: s.Width}
 	clusterLine(p, l.Snapshot.Origin, len(clusterLabel))
 	grid := Grid{Columns: []Column{{Name: "GROUP"}, {Name: "TYPE"}, {Name: "STATE"}, {Name: "PROTOCOL"}, {Name: "COORDINATOR", Right: true}}}
@@ -86,7 +86,7 @@ func (l GroupList) text(s Stream) error {
 }
 
 // notWhole names the brokers whose groups are missing.
-func (l GroupList) notWhole(p *printer) {
+func (l *GroupList) notWhole(p *printer) {
 	if len(l.Troubles) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (l GroupList) notWhole(p *printer) {
 	}
 }
 
-func (l GroupList) json(w io.Writer) error {
+func (l *GroupList) json(w io.Writer) error {
 	e := &encoder{w: w}
 	e.open('{')
 	e.string("schema", GroupsSchema)
@@ -145,7 +145,7 @@ func (l GroupList) json(w io.Writer) error {
 	return e.end()
 }
 
-func (l GroupList) csv(w io.Writer) error {
+func (l *GroupList) csv(w io.Writer) error {
 	return writeCSV(w, []string{"group", "type", "state", "protocol", "coordinator", "error"}, func(write func([]string)) {
 		for _, g := range l.Snapshot.Groups {
 			write(append(l.row(g), cmp.Or(reason(g.Trouble), "-")))

@@ -93,7 +93,7 @@ func (m *metrics) bool(name string, v bool, labels ...string) {
 }
 
 // prom writes the metrics of all partitions and groups. docs/monitoring.md says what each is for.
-func (d Describe) prom(w io.Writer) error {
+func (d *Describe) prom(w io.Writer) error {
 	m := newMetrics(
 		[2]string{"look_timestamp_seconds", "When this was measured."},
 		[2]string{"brokers_missing", "Brokers that could not list their groups, so that groups may be missing here."},
@@ -124,7 +124,7 @@ func (d Describe) prom(w io.Writer) error {
 	return writeProm(w, m.families)
 }
 
-func (d Describe) promGroup(m *metrics, g offsets.Group) {
+func (d *Describe) promGroup(m *metrics, g offsets.Group) {
 	m.add("group_info", 1, "group", g.ID, "type", string(typeOf(g)), "state", g.State)
 	m.bool("group_readable", g.Trouble == nil && !g.Nowhere(), "group", g.ID)
 	if count(g) != "-" {
@@ -144,7 +144,7 @@ func (d Describe) promGroup(m *metrics, g offsets.Group) {
 	}
 }
 
-func (d Describe) promRow(m *metrics, g offsets.Group, j *offsets.Judged) {
+func (d *Describe) promRow(m *metrics, g offsets.Group, j *offsets.Judged) {
 	r := j.Row
 	at := []string{"group", g.ID, "topic", r.Topic, "partition", strconv.Itoa(int(r.Partition))}
 	m.bool("partition_readable", rowError(r) == "", at...)

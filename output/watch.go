@@ -78,7 +78,7 @@ func firstLines(b []byte, n int) []byte {
 }
 
 // head says when this was seen, of which cluster, and of the one group what its heading says.
-func (v Watch) head(p *printer, s Stream) error {
+func (v *Watch) head(p *printer, s Stream) error {
 	paint := newPaints(s.Color)
 	p.printf("%s\n", paint.paint(toneDim, fold(fmt.Sprintf("%s, every %s; lag %s; Ctrl-C ends", v.Now.UTC().Format("15:04:05 UTC"), offsets.Span(v.Every), trendLegend(s.ASCII)), s.Width, "  ")))
 	if v.Note != "" {
@@ -97,7 +97,7 @@ func (v Watch) head(p *printer, s Stream) error {
 }
 
 // foot sums up.
-func (v Watch) foot(p *printer, s Stream) error {
+func (v *Watch) foot(p *printer, s Stream) error {
 	if len(v.Snapshot.Groups) != 1 {
 		var partitions, ok int
 		for _, g := range v.Snapshot.Groups {
@@ -138,7 +138,7 @@ func paceWords(p *offsets.Pace) string {
 }
 
 // body is the table, in at most the given number of lines; 0 is no limit. What has no room is counted.
-func (v Watch) body(s Stream, room int) ([]byte, error) {
+func (v *Watch) body(s Stream, room int) ([]byte, error) {
 	total, draw, fine := v.list(s)
 	for n := total; ; {
 		table, err := drawTo(s, func(_ *printer, s Stream) error { return draw(s, n) })
@@ -166,7 +166,7 @@ func (v Watch) body(s Stream, room int) ([]byte, error) {
 }
 
 // list is what the table is about: how many lines it could have, how to draw the first n, and how many behind these are fine.
-func (v Watch) list(s Stream) (total int, draw func(Stream, int) error, fine func(int) int) {
+func (v *Watch) list(s Stream) (total int, draw func(Stream, int) error, fine func(int) int) {
 	cluster := v.Snapshot.Origin.Cluster
 	if len(v.Snapshot.Groups) != 1 {
 		groups := v.Snapshot.Groups
@@ -228,7 +228,7 @@ func countOf[T any](all []T, is func(T) bool) int {
 }
 
 // groupGrid has a line for each group.
-func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
+func (v *Watch) groupGrid(groups []offsets.Group, s Stream) error {
 	store := v.Snapshot.Origin.Store != ""
 	right := func(names ...string) []Column {
 		var all []Column
@@ -277,7 +277,7 @@ func (v Watch) groupGrid(groups []offsets.Group, s Stream) error {
 }
 
 // groupState is a group's state, and what the worst of its partitions says.
-func (v Watch) groupState(g offsets.Group, t offsets.Totals) (string, tone) {
+func (v *Watch) groupState(g offsets.Group, t offsets.Totals) (string, tone) {
 	state := cmp.Or(g.State, "state unknown")
 	if g.Trouble != nil {
 		return "unknown: " + g.Trouble.Reason, toneRed

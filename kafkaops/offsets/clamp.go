@@ -98,7 +98,7 @@ func (p ClampPolicy) onlyRecreated() bool {
 }
 
 // unstored says why a group is left alone of which the store has nothing.
-func (g Group) unstored() string {
+func (g *Group) unstored() string {
 	return "nothing of the group is in the store: taken for one that does not use it; if it was lost, --missing other|earliest (looked at " + g.Unstored + ")"
 }
 

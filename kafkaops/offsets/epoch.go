@@ -86,7 +86,7 @@ func (s Snapshot) stumbling(visit func(*Row, *Entry)) {
 
 // Stale selects the partitions whose leader epoch, on either side, would send consumers back or let them wait, and names the sides.
 // asked is what the look was held to.
-func (g Group) Stale(cluster string, asked []Selection) (stale []Selection, sides []Side) {
+func (g *Group) Stale(cluster string, asked []Selection) (stale []Selection, sides []Side) {
 	stale = g.Select(asked, func(r *Row) bool {
 		j := JudgeRow(r, cluster, g.Store != nil)
 		for _, side := range []Side{Stored, Committed} {

@@ -58,7 +58,7 @@ type Outcome struct {
 func (o Outcome) Decided() bool { return o.OutOfRange > 0 || o.WithoutOffset > 0 }
 
 // places are where the group could be restarted from: the store only if one is named.
-func (g Group) places() []Place {
+func (g *Group) places() []Place {
 	switch {
 	case g.Type == Share:
 		return nil // it has no offsets, and reads what is left whatever restarts
@@ -330,7 +330,7 @@ type Totals struct {
 }
 
 // Total sums up the group's rows.
-func (g Group) Total(cluster string) Totals {
+func (g *Group) Total(cluster string) Totals {
 	var t Totals
 	for i := range g.Rows {
 		j := JudgeRow(&g.Rows[i], cluster, g.Store != nil)

@@ -75,7 +75,7 @@ func (p Plan) Unwatched(s Snapshot) Plan {
 }
 
 // unseen says why a group without members may still have a job that runs, "" if its members would show.
-func (g Group) unseen() string {
+func (g *Group) unseen() string {
 	if g.Type != Simple {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (pg PlanGroup) writes(side Side) bool {
 }
 
 // closed says why nothing may be written to the group now, "" if it may, and which flag would help.
-func (g Group) closed(live bool) (why, choice string) {
+func (g *Group) closed(live bool) (why, choice string) {
 	switch {
 	case g.Trouble != nil:
 		return g.unread(), ""
@@ -130,7 +130,7 @@ func (g Group) closed(live bool) (why, choice string) {
 }
 
 // unread says which side of the group could not be read as a whole, "" if both could.
-func (g Group) unread() string {
+func (g *Group) unread() string {
 	switch {
 	case g.Trouble != nil:
 		return fmt.Sprintf("group %q could not be read: %s", g.ID, g.Trouble.Reason)
@@ -141,7 +141,7 @@ func (g Group) unread() string {
 }
 
 // activity names the members that keep a group active.
-func (g Group) activity() string {
+func (g *Group) activity() string {
 	what := "state " + g.State
 	if len(g.Members) > 0 {
 		what = Plural(len(g.Members), "member") + " (" + g.MemberNames() + ")"
@@ -155,7 +155,7 @@ func (g Group) activity() string {
 }
 
 // users are the consumers that only the store knows.
-func (g Group) users() []string {
+func (g *Group) users() []string {
 	if g.Store == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ const Recently = 5 * time.Minute
 
 // notes says what an operator should know of the store before a write: what was ignored or salvaged, and what speaks against
 // the job being stopped although no member shows. at is the time of the look; the zero time leaves out how young a save is.
-func (g Group) notes(at time.Time) []string {
+func (g *Group) notes(at time.Time) []string {
 	if g.Store == nil {
 		return nil
 	}

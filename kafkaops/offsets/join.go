@@ -194,7 +194,7 @@ func numbers(n int, more []int32) []int32 {
 }
 
 // shared is how far a share group is in a partition; nil for other groups.
-func (g Group) shared(k Key) *Shared {
+func (g *Group) shared(k Key) *Shared {
 	if g.Shared == nil && g.SharedReason == "" {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (g Group) shared(k Key) *Shared {
 }
 
 // commit is the group's commit; while the group could not be read, none is known of any partition.
-func (g Group) commit(commits map[Key]Entry, k Key) Entry {
+func (g *Group) commit(commits map[Key]Entry, k Key) Entry {
 	if e, ok := commits[k]; ok || g.Trouble == nil {
 		return e
 	}
@@ -213,7 +213,7 @@ func (g Group) commit(commits map[Key]Entry, k Key) Entry {
 }
 
 // entry is what the store says. A place that could not be read says nothing about any of its partitions.
-func (g Group) entry(entries map[Key]Entry, k Key) Entry {
+func (g *Group) entry(entries map[Key]Entry, k Key) Entry {
 	if e, ok := entries[k]; ok || g.Store == nil {
 		return e
 	}

@@ -61,7 +61,7 @@ func pace(old, now *Judged, seconds float64) *Pace {
 }
 
 // Pace is the group's: the sums of its partitions' paces. It is nil while none is known.
-func (g Group) Pace() *Pace {
+func (g *Group) Pace() *Pace {
 	var sum *Pace
 	for i := range g.Rows {
 		p := g.Rows[i].Pace

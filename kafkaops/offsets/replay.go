@@ -80,7 +80,7 @@ func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 }
 
 // has reports whether a side says anything about any partition of a topic.
-func (g Group) has(side Side, topic string) bool {
+func (g *Group) has(side Side, topic string) bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Topic == topic && r.Entry(side).Presence != Absent })
 }
 

@@ -25,7 +25,7 @@ func (t *Trouble) Lacks(on, name string) *Right {
 }
 
 // Lacks is the right without which a side of a row could not be read; nil if it was read, or could not be for another reason.
-func (g Group) Lacks(r Row, side Side) *Right {
+func (g *Group) Lacks(r Row, side Side) *Right {
 	switch {
 	case side == Committed && g.Trouble != nil:
 		return g.Trouble.Lacks("group", g.ID)

@@ -196,7 +196,7 @@ func (r Row) Entry(s Side) Entry {
 }
 
 // Row finds a partition.
-func (g Group) Row(k Key) (Row, bool) {
+func (g *Group) Row(k Key) (Row, bool) {
 	i, ok := slices.BinarySearchFunc(g.Rows, k, func(r Row, k Key) int { return r.Key.Compare(k) })
 	if !ok {
 		return Row{Key: k}, false
@@ -205,19 +205,19 @@ func (g Group) Row(k Key) (Row, bool) {
 }
 
 // Nowhere reports that neither the cluster nor the named store knows the group. Of a group that could not be looked for nobody can tell.
-func (g Group) Nowhere() bool {
+func (g *Group) Nowhere() bool {
 	nameless := g.ID == "" && g.Existence != Exists && !slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Committed.Presence != Absent })
 	return g.Trouble == nil && (g.Existence == Missing || nameless) && (g.Store == nil || g.Store.Trouble == nil && !g.Store.holds())
 }
 
 // Nothing reports a group that is there, of which neither the named store nor Kafka has an offset: it has no partition that could be not ok.
-func (g Group) Nothing() bool {
+func (g *Group) Nothing() bool {
 	return len(g.Rows) == 0 && g.Trouble == nil && g.Store != nil && g.Store.Trouble == nil && !g.Nowhere()
 }
 
 // Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts, and so do
 // consumers that only the store knows.
-func (g Group) Active() bool {
+func (g *Group) Active() bool {
 	if len(g.Members) > 0 || len(g.users()) > 0 {
 		return true
 	}
@@ -229,10 +229,10 @@ func (g Group) Active() bool {
 }
 
 // Locked reports whether somebody holds the lock of the group's store: a job may hold it for as long as it runs.
-func (g Group) Locked() bool { return g.Store != nil && g.Store.Holder != "" }
+func (g *Group) Locked() bool { return g.Store != nil && g.Store.Holder != "" }
 
 // Touched reports whether the group has a commit, an entry or an assignment in any row.
-func (g Group) Touched() bool {
+func (g *Group) Touched() bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool {
 		return r.Owner != "" || r.Shared != nil && r.Shared.Start != None || r.Committed.Presence == Present || r.Stored.Presence != Absent
 	})
@@ -270,7 +270,7 @@ type Repair struct {
 }
 
 // Repairs says what clamp would have to do.
-func (g Group) Repairs(cluster string) Repair {
+func (g *Group) Repairs(cluster string) Repair {
 	var need Repair
 	for _, side := range []Side{Stored, Committed} {
 		found := false
@@ -297,7 +297,7 @@ func (g Group) Repairs(cluster string) Repair {
 // Safe selects the partitions of which a restart from the commits would pass over records that the store says were not processed,
 // if there are any, and those whose entry in the store is low. Going to the smaller of stored and committed mends all of them, and moves
 // no entry of the store back: there the smaller one is the store's. asked is what the look was held to.
-func (g Group) Safe(cluster string, asked []Selection) []Selection {
+func (g *Group) Safe(cluster string, asked []Selection) []Selection {
 	some := false
 	safe := g.Select(asked, func(r *Row) bool {
 		j := JudgeRow(r, cluster, true)
@@ -313,7 +313,7 @@ func (g Group) Safe(cluster string, asked []Selection) []Selection {
 
 // Select selects the rows for which f holds; a topic all of whose partitions are among them by its name alone, unless partitions of
 // it were asked for: then there are others.
-func (g Group) Select(asked []Selection, f func(*Row) bool) []Selection {
+func (g *Group) Select(asked []Selection, f func(*Row) bool) []Selection {
 	var all []Selection
 	of := map[string]int{}
 	for i := range g.Rows {

@@ -195,6 +195,6 @@ func (s Snapshot) Timed(next map[KeyOffset]Next, retention map[string]Retention)
 }
 
 // Expiring reports that the commits of the group are counted down: it has some, and no members.
-func (g Group) Expiring() bool {
+func (g *Group) Expiring() bool {
 	return g.State == "Empty" && g.Coordinator != None && slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Committed.Presence == Present })
 }

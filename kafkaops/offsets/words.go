@@ -255,7 +255,7 @@ func (m Member) String() string {
 }
 
 // MemberNames names up to five of the group's members, "" if there are none.
-func (g Group) MemberNames() string {
+func (g *Group) MemberNames() string {
 	var names []string
 	for _, m := range g.Members {
 		names = append(names, m.String())
