@@ -36,13 +36,17 @@ func TestStoredLagThatDoesNotCount(t *testing.T) {
 		never(`side="stored"} 100`)
 }
 
-// Where there is no offset anywhere a check of a named store is not met, although not one partition is out of order.
+// Where there is no offset anywhere a check of a named group is not met, although not one partition is out of order. Of a list such a
+// group is passed over: some never commit.
 func TestCheckOfNothing(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 900)
 	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
 	for _, args := range [][]string{{}, {"--problems"}} {
-		w.run(append([]string{"describe", "-g", "billing", "--check"}, args...)...).exits(0).prints("no partitions: nothing committed, nothing assigned")
+		w.run(append([]string{"describe", "-g", "billing", "--check", "--max-lag", "5"}, args...)...).exits(10).
+			prints("no partitions: nothing committed, nothing assigned", "A restart has no offset to go on from", "hint: to see what was committed before: gtoffset history -g billing").
+			says(`check: 1 group not ok, such as group "billing": no offset is committed, and no partition assigned`,
+				`check --max-lag: 1 group could not be measured (group "billing": no offset is committed`)
 		w.run(append([]string{"describe", "-g", "billing", "-s", w.store, "--check"}, args...)...).exits(10).
 			prints("no partitions: nothing committed, nothing assigned", "nothing of this group is there", "hint: is it the right store? gtoffset describe -s "+w.store).
 			says(`check: 1 group not ok, such as group "billing": no offset is in the store (looked at ` + filepath.Join(w.store, "billing") + ")")
@@ -50,6 +54,11 @@ func TestCheckOfNothing(t *testing.T) {
 	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).
 		says(`{"group":"billing","topic":null,"partition":null,"reason":"no offset is in the store`).
 		prints(`"failed":true,"count":1,"unmeasured":0,"worst":{"group":"billing","topic":null,"partition":null,"value":1}`)
+	r := w.run("describe", "-g", "billing", "-o", "json").exits(0).prints(`"lag":null`, `"restart":[]`)
+	same(t, "partitions", r.describe().Groups[0].Totals.Partitions, 0)
+	w.run("describe", "-g", "billing", "-o", "prom").exits(0).prints(`gtoffset_group_partitions{group="billing"} 0`)
+	w.run("describe", "--all-groups", "--check", "--max-lag", "5").exits(0).never("could not be measured")
+	w.run("describe", "--all-groups", "--problems").exits(0).never("A restart")
 	w.run("describe", "-g", "nobody", "-s", w.store, "--check").exits(1).says("is not known to the cluster")
 	w.commit("shipping", "orders", 1001)
 	w.run("describe", "--all-groups", "-s", w.store, "--check").exits(10).says("check: 1 partition and 1 group not ok")

@@ -79,7 +79,7 @@ in it, so that the lag of a job that has read everything may stay at 1.`,
 	f.Var(&o.watch, "watch", "look again and again, each `DURATION` (2s if none is given), and show what moves")
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.StringVar(&o.file, "output-file", "", "write to the file `PATH` instead of stdout; it is replaced as a whole")
-	f.BoolVar(&o.limits.check, "check", false, "exit 10 when anything is out of range, gone, recreated, unreadable, or missing from a named store")
+	f.BoolVar(&o.limits.check, "check", false, "exit 10 when anything is out of range, gone, recreated, unreadable, or missing from a named store, or a named group has no offset at all")
 	numberVar(f, &o.limits.maxLag, "max-lag", offsets.None, "exit 10 when the lag of a partition is above `N`")
 	numberVar(f, &o.limits.maxUnprocessed, "max-unprocessed", offsets.None, "exit 10 when more than `N` records of a partition are committed beyond what is stored")
 	f.Var(&o.limits.maxBehind, "max-behind", "exit 10 when the next record of a partition is older than `DURATION`")
@@ -167,7 +167,9 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 	if err != nil {
 		return err
 	}
-	checks := offsets.RunChecks(shot, o.limits.limits())
+	limits := o.limits.limits()
+	limits.Named = !o.listed()
+	checks := offsets.RunChecks(shot, limits)
 	wrong := sync.OnceValue(func() error { // looks for names that were meant: what is there is shown first
 		return errors.Join(g.troubles(shot, &o.scope), checksError(checks, func(group string) string {
 			if g.forPeople() {
@@ -215,7 +217,7 @@ func (o *describeOptions) timed() bool { return o.times || o.limits.limits().Tim
 // view is what a look shows.
 func (o *describeOptions) view(g *global, shot offsets.Snapshot, checks []offsets.Check) output.Describe {
 	view := output.Describe{
-		Snapshot: shot.Sorted(offsets.Order(o.sort)), Now: shot.At, Checks: checks, Times: o.timed(), Topics: o.topicNames(),
+		Snapshot: shot.Sorted(offsets.Order(o.sort)), Now: shot.At, Checks: checks, Times: o.timed(), Topics: o.topicNames(), Named: !o.listed(),
 		Hint: func(grp offsets.Group) string { return g.hint(shot, grp, &o.scope) },
 	}
 	if o.problems {

@@ -10,8 +10,14 @@ import (
 
 // hint is the next step for a group, "" for none.
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
-	if grp.Nothing() {
+	switch {
+	case !grp.Nothing():
+	case grp.Store != nil:
 		return g.rightStore()
+	case grp.Type == offsets.Share || grp.Protocol == "connect": // of these no commits are kept
+		return ""
+	default:
+		return "to see what was committed before: " + g.typed("history", "-g", grp.ID)
 	}
 	ones, read, fine := 0, true, true
 	for i := range grp.Rows {

@@ -324,9 +324,13 @@ func notOK(fails []offsets.Measure) string {
 			groups++
 		}
 	}
+	return partitionsAnd(len(fails)-groups, groups)
+}
+
+func partitionsAnd(partitions, groups int) string {
 	var say []string
-	if n := len(fails) - groups; n > 0 {
-		say = append(say, offsets.Plural(n, "partition"))
+	if partitions > 0 {
+		say = append(say, offsets.Plural(partitions, "partition"))
 	}
 	if groups > 0 {
 		say = append(say, offsets.Plural(groups, "group"))
@@ -369,6 +373,6 @@ func (g *global) noteUnmeasured(checks []offsets.Check) {
 			}
 			kinds = append(kinds, kind)
 		}
-		g.note("check --%s: %s could not be measured (%s)", c.Name, offsets.Plural(c.Unmeasured, "partition"), list(kinds, 3))
+		g.note("check --%s: %s could not be measured (%s)", c.Name, partitionsAnd(c.Unmeasured-c.Groups, c.Groups), list(kinds, 3))
 	}
 }

@@ -79,7 +79,7 @@ const (
 
 func runWait(ctx context.Context, g *global, o *waitOptions) error {
 	start := g.env.Now()
-	conditions := offsets.Conditions{Empty: o.empty, MaxLag: o.lag, CaughtUp: o.caughtUp}
+	conditions := offsets.Conditions{Empty: o.empty, MaxLag: o.lag, CaughtUp: o.caughtUp, Named: !o.listed()}
 	progress := g.progressLine()
 	defer progress("")
 	open := []string{"the first look was not over"}
@@ -141,7 +141,7 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 		if what == "" {
 			what = "what is wrong with it: " + g.typed("describe", "-g", grp.ID, "--problems")
 		}
-		p.hint = "waiting longer does not mend such an offset; " + what
+		p.hint = "waiting longer does not mend that; " + what
 	}
 	return p
 }

@@ -106,7 +106,7 @@ func TestWait(t *testing.T) {
 		w.commit("billing", "orders", 8, 10)
 		for _, when := range []string{"--lag=1", "--stored-caught-up"} {
 			w.run("wait", "-g", "billing", "-s", w.store, when, "--for", "2ms").exits(10).
-				says("orders 1: committed high: 1 ahead", "waiting longer does not mend such an offset", ": gtoffset clamp -g billing -s "+w.store+" --committed").never("waits longer")
+				says("orders 1: committed high: 1 ahead", "waiting longer does not mend that", ": gtoffset clamp -g billing -s "+w.store+" --committed").never("waits longer")
 		}
 	})
 	t.Run("a job that holds the store's lock runs", func(t *testing.T) {
@@ -134,6 +134,28 @@ func TestWait(t *testing.T) {
 		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 1: no commit").never("orders 2") // nothing to commit there
 		w.commit("billing", "orders", none, 9)
 		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(0)
+	})
+	t.Run("a group without any", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{4, 4}).commit("billing", "orders", 9).commit("other", "orders", 9)
+		w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
+		for _, c := range []struct{ line, says string }{
+			{"--lag 10", `group "billing": no offset is committed, and no partition assigned`},
+			{"--stored-caught-up -s STORE", `group "billing": no offset is in the store (looked at`},
+			{"--stored-caught-up -s STORE -t orders", `group "billing": nothing is committed that the store could reach, and nothing stored`},
+		} {
+			w.run(append([]string{"wait", "-g", "billing", "--for", "2ms"}, strings.Fields(strings.Replace(c.line, "STORE", w.store, 1))...)...).exits(10).
+				says(c.says, "waiting longer does not mend that")
+		}
+		w.run("wait", "-g", "billing", "--lag", "10", "--for", "2ms").exits(10).says("gtoffset history -g billing")
+		w.run("wait", "-g", "billing", "--empty", "--for", "2ms").exits(0)
+		w.run("wait", "-g", "billing", "-g", "other", "--lag", "10", "--for", "2ms").exits(10)
+		w.run("wait", "--all-groups", "--lag", "10", "--for", "2ms").exits(0).says(`group "billing": no offset is committed, and no partition assigned: not waited for`)
+		w.run("wait", "--group-regex", "bill.*", "--lag", "10", "--for", "2ms").exits(10) // there is no other
+		w.save("billing", "orders", 9)
+		w.run("wait", "-g", "billing", "-s", w.store, "--stored-caught-up", "--for", "2ms").exits(0)
+		w.commit("late", "orders", 9).hide("orders", 0)
+		w.run("wait", "-g", "late", "--lag", "10", "--for", "2ms").exits(10).says("none of its partitions exists any more")
 	})
 	t.Run("unknown", func(t *testing.T) {
 		t.Parallel()

@@ -17,6 +17,7 @@ type Describe struct {
 	Checks   []offsets.Check // conditions that --check and --max-… have tested; in documents only
 	Times    bool            // with the columns of --time
 	Rates    bool            // with how the rows have moved since the last look
+	Named    bool            // each group was named: one without partitions is told of at length, however little is asked for
 	Topics   []string        // those that were asked for, none for all
 
 	sums bool // the rates of single rows are left out for want of room
@@ -161,7 +162,7 @@ func (d *Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legen
 // fine reports a group of which a line is enough where only problems are asked for.
 func (d *Describe) fine(g offsets.Group, shown []offsets.Row) bool {
 	return d.Show != nil && len(shown) == 0 && g.Trouble == nil && len(g.Notes) == 0 && !g.Locked() &&
-		(g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0 && len(g.Rows) > 0)
+		(len(g.Rows) > 0 || g.Store == nil && !(d.Named && g.Nothing())) && (g.Store == nil || g.Store.Trouble == nil && len(g.Store.Notes) == 0)
 }
 
 // line is all that is said of a group that is fine.

@@ -281,7 +281,7 @@ func jsonEntry(e *encoder, entry *offsets.Entry, s *offsets.State, side offsets.
 	e.close('}')
 }
 
-// jsonTotals has no sums of a group that could not be read: they are not known, which is not 0.
+// jsonTotals has no sums of a group that could not be read, and none of what not one partition tells: they are not known, which is not 0.
 func jsonTotals(e *encoder, g offsets.Group, cluster string) {
 	if g.Trouble != nil && len(g.Rows) == 0 {
 		e.null("totals")
@@ -291,12 +291,12 @@ func jsonTotals(e *encoder, g offsets.Group, cluster string) {
 	e.object("totals")
 	e.int("partitions", int64(t.Partitions))
 	e.int("ok", int64(t.Healthy))
-	e.int("lag", t.Lag)
+	e.number("lag", told(t.Lag, t.LagUncounted < t.Partitions))
 	e.int("lag_uncounted", int64(t.LagUncounted))
 	if g.Store != nil {
-		e.int("stored_lag", t.StoredLag)
+		e.number("stored_lag", told(t.StoredLag, t.StoredLagUncounted < t.Partitions))
 		e.int("stored_lag_uncounted", int64(t.StoredLagUncounted))
-		e.int("unprocessed", t.Unprocessed)
+		e.number("unprocessed", told(t.Unprocessed, t.UnprocessedUncounted < t.Partitions))
 		e.int("unprocessed_uncounted", int64(t.UnprocessedUncounted))
 	} else {
 		e.null("stored_lag")

@@ -10,7 +10,13 @@ import (
 
 // forecast says what a restart would do, from each place. The first place tells the policies line by line, the others in one.
 func (d *Describe) forecast(p *printer, g offsets.Group) {
-	if len(g.Rows) == 0 {
+	switch {
+	case len(g.Rows) > 0:
+	case g.Nothing() && g.Type != offsets.Share && g.Protocol != "connect": // of these no commits are kept
+		p.printf("\n")
+		p.prose("    ", "A restart has no offset to go on from; the job's auto.offset.reset decides alone: earliest reads its topics from their beginning · latest loses all that is in them (the default of Java clients) · none stops")
+		return
+	default:
 		return
 	}
 	outcomes := offsets.Forecast(g, d.Snapshot.Origin.Cluster)

@@ -7,6 +7,7 @@ import (
 
 // Limits are the conditions of a check. None, for durations 0, leaves a condition out.
 type Limits struct {
+	Named          bool // each group was named, and has to have something to look at: of a list some never have an offset
 	Healthy        bool // nothing may be out of order
 	MaxLag         int64
 	MaxUnprocessed int64
@@ -36,7 +37,8 @@ type Check struct {
 	Worst      *Measure  // where it failed most, or came nearest to it; nil if nothing could be measured
 	Count      int       // how many partitions fail, and groups that have none
 	Fails      []Measure // those
-	Unmeasured int       // how many could not be measured, which fails none by itself
+	Unmeasured int       // how many could not be measured, partitions and groups, which fails none by itself
+	Groups     int       // of those: groups as a whole
 	Reasons    []Reason  // why they could not be, in the order in which they were met
 }
 
@@ -152,12 +154,12 @@ func (l Limits) Over(j *Judged, now time.Time) bool {
 func RunChecks(s Snapshot, l Limits) []Check {
 	var checks []Check
 	for _, c := range l.conditions(s.At) {
-		checks = append(checks, c.run(s))
+		checks = append(checks, c.run(s, l.Named))
 	}
 	return checks
 }
 
-// unmeasured counts a partition that could not be measured, by its reason.
+// unmeasured counts a partition, or a group, that could not be measured, by its reason.
 func (c *condition) unmeasured(why string) {
 	c.Unmeasured++
 	for i := range c.Reasons {
@@ -169,14 +171,19 @@ func (c *condition) unmeasured(why string) {
 	c.Reasons = append(c.Reasons, Reason{why, 1})
 }
 
-func (c *condition) run(s Snapshot) Check {
+func (c *condition) run(s Snapshot, named bool) Check {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		switch {
 		case g.Trouble != nil && len(g.Rows) == 0:
+			c.Groups++
 			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
-		case c.Name == "ok" && g.Nothing():
-			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: fmt.Sprintf("no offset is in the store (looked at %s), and none is committed", g.Store.Path)})
+		case !g.Nothing() || !named && g.Store == nil:
+		case c.Name == "ok":
+			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: g.bare()})
+		default:
+			c.Groups++
+			c.unmeasured(fmt.Sprintf("group %q: %s", g.ID, g.bare()))
 		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)

@@ -212,7 +212,18 @@ func (g *Group) Nowhere() bool {
 
 // Nothing reports a group that is there, of which neither the named store nor Kafka has an offset: it has no partition that could be not ok.
 func (g *Group) Nothing() bool {
-	return len(g.Rows) == 0 && g.Trouble == nil && g.Store != nil && g.Store.Trouble == nil && !g.Nowhere()
+	return len(g.Rows) == 0 && g.Trouble == nil && (g.Store == nil || g.Store.Trouble == nil) && !g.Nowhere()
+}
+
+// bare says what is not there of a group without partitions.
+func (g *Group) bare() string {
+	switch {
+	case g.Store != nil:
+		return fmt.Sprintf("no offset is in the store (looked at %s), and none is committed", g.Store.Path)
+	case g.Type == Share:
+		return "the brokers keep no state of this share group"
+	}
+	return "no offset is committed, and no partition assigned"
 }
 
 // Active reports whether members are in the group, or may be: a state that we do not know for sure to be idle counts, and so do

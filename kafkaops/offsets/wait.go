@@ -7,6 +7,7 @@ type Conditions struct {
 	Empty    bool  // no member in any group, and nobody who holds the lock of its store
 	MaxLag   int64 // None: not asked for
 	CaughtUp bool  // the store has reached what is committed
+	Named    bool  // each group was named, and has to have something to look at: of a list some never have an offset
 }
 
 // Asks reports whether a condition depends on what is known of a partition. Of one that does not exist any more there is nothing to wait for.
@@ -15,8 +16,9 @@ func (c Conditions) Asks(r *Row) bool { return (c.MaxLag != None || c.CaughtUp) 
 // Open says, in words, what does not hold yet. What is not known does not hold, and neither does what an offset that is none of
 // this log's only seems to say: above the end there is no lag.
 func Open(s Snapshot, c Conditions) []string {
-	var open []string
-	for _, g := range s.Groups {
+	var open, passed []string
+	for i := range s.Groups {
+		g := &s.Groups[i]
 		if c.Empty && g.Active() {
 			open = append(open, fmt.Sprintf("group %q is active: %s", g.ID, g.activity()))
 		}
@@ -27,6 +29,14 @@ func Open(s Snapshot, c Conditions) []string {
 			open = append(open, fmt.Sprintf("group %q is a share group, which commits no offset that a store could reach", g.ID))
 			continue
 		}
+		if why := c.nothing(g); why != "" {
+			why = fmt.Sprintf("group %q: %s", g.ID, why)
+			if c.Named && g.Unstored == "" {
+				open = append(open, why)
+			} else {
+				passed = append(passed, why)
+			}
+		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			for _, why := range [...]string{j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp && g.Unstored == "")} {
@@ -36,13 +46,53 @@ func Open(s Snapshot, c Conditions) []string {
 			}
 		}
 	}
+	if len(passed) == len(s.Groups) { // what holds of none of them is not met
+		open = append(open, passed...)
+	}
 	return open
 }
 
+// nothing says why there is nothing of a group that the conditions could be held against, "" if there is, or if they ask for none.
+func (c Conditions) nothing(g *Group) string {
+	lag := c.MaxLag != None
+	switch {
+	case !lag && !c.CaughtUp:
+		return ""
+	case len(g.Rows) == 0:
+		return g.bare()
+	case !lag && g.Unstored != "":
+		return g.notThere()
+	}
+	const gone = "none of its partitions exists any more"
+	none := gone
+	for i := range g.Rows {
+		switch r := &g.Rows[i]; {
+		case r.Range.Gone():
+		case lag, r.Committed.Presence != Absent, r.Stored.Presence != Absent:
+			return ""
+		case r.Range.Known() && r.Range.Readable() == 0: // nothing to commit yet
+			if none == gone {
+				none = ""
+			}
+		default:
+			none = "nothing is committed that the store could reach, and nothing stored"
+		}
+	}
+	return none
+}
+
+// notThere says that the store has nothing of a group that is judged without it.
+func (g *Group) notThere() string {
+	return fmt.Sprintf("nothing of it is in the store (looked at %s)", g.Unstored)
+}
+
 // Stuck finds the first group of which something does not hold that waiting does not mend by itself: an offset that is none of this
-// log's.
+// log's, or none at all while nobody is there to commit one.
 func Stuck(s Snapshot, c Conditions) (Group, bool) {
 	for _, g := range s.Groups {
+		if g.Unstored == "" && c.nothing(&g) != "" && !g.Active() {
+			return g, true
+		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			if c.MaxLag != None && j.Committed.lost() && j.lagOpen(c.MaxLag) != "" ||
@@ -74,8 +124,12 @@ func (c Conditions) Unseen(s Snapshot) []string {
 		if why := g.unseen(); c.Empty && why != "" {
 			notes = append(notes, fmt.Sprintf("group %q: %s", g.ID, why))
 		}
+		why := c.nothing(&g)
 		if c.CaughtUp && g.Unstored != "" {
-			notes = append(notes, fmt.Sprintf("group %q: nothing of it is in the store (looked at %s): not waited for", g.ID, g.Unstored))
+			why = g.notThere()
+		}
+		if why != "" {
+			notes = append(notes, fmt.Sprintf("group %q: %s: not waited for", g.ID, why))
 		}
 	}
 	return notes

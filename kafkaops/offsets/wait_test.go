@@ -59,7 +59,9 @@ func TestOpen(t *testing.T) {
 // A job that assigns its partitions by hand is in no group: that it runs shows only in the lock of its store.
 func TestOpenOfLockedStore(t *testing.T) {
 	t.Parallel()
-	g := offsets.Group{ID: "g", Existence: offsets.Exists, State: "Empty", Store: &offsets.Store{Path: "/s", Holder: "the nightly job"}}
+	g := offsets.Group{ID: "g", Existence: offsets.Exists, State: "Empty", Store: &offsets.Store{Path: "/s", Holder: "the nightly job"}, Rows: []offsets.Row{
+		{Key: offsets.Key{Topic: "t"}, Range: known(0, 9), Committed: offsets.At(9), Stored: offsets.At(9)},
+	}}
 	for _, c := range []struct {
 		when offsets.Conditions
 		want string
