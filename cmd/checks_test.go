@@ -152,3 +152,36 @@ func TestHintOfNoOffsetAnywhere(t *testing.T) {
 	same(t, "stored", w.stored("billing", "orders"), "0=900 1=300 2=900")
 	w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(0).never("hint")
 }
+
+// The list of groups tells of each whether the named store has it, as the question for the right store needs. Where the store is away, or
+// names no groups, nobody knows.
+func TestListTellsWhatTheStoreHas(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 900, 900).commit("other", "orders", 900).save("billing", "orders", 900).save("archive", "orders", 5)
+	list := []string{"describe", "-s", w.store}
+	r := w.run(list...).exits(0).prints("STORE", "3 groups, 2 of them in the store")
+	table := strings.Join(strings.Fields(r.out), " ")
+	same(t, "rows", strings.Contains(table, " billing simple Empty - 0 yes other simple Empty - 0 no"), true)
+	w.run(append(list, "-o", "csv")...).exits(0).prints("error,stored\n", "billing,simple,Empty,-,0,-,true\n", "other,simple,Empty,-,0,-,false\n")
+	r = w.run(append(list, "-o", "json")...).exits(0).prints(`"stored":true,"error":null}`, `"stored":false,"error":null}`)
+	document[any](r, "gtoffset.groups/1")
+	w.run("describe").exits(0).never("STORE", "in the store")
+	w.run("describe", "-o", "json").exits(0).never(`"stored"`)
+	w.run("describe", "-o", "csv").exits(0).prints("billing,simple,Empty,-,0,-,-\n")
+
+	// The store is the right one, and has nothing of the group: what puts it there is named, too.
+	hint := w.run("describe", "-g", "other", "-s", w.store, "--check").exits(10).prints("is it the right store? gtoffset describe -s " + w.store + " shows which groups it has. If it is").hinted()
+	same(t, "hint", hint, "clamp -g other -t orders:0 -s "+w.store+" --stored --missing earliest")
+	w.run(append(typed(hint), "--execute")...).exits(0)
+	same(t, "stored", w.stored("other", "orders"), "0=0")
+}
+
+// Without a store a partition without a commit is ok, and yet leaves a restart to the policy: what makes an end of that is the hint.
+func TestHintOfNoCommit(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{300, 1000}, [2]int64{7, 7}).commit("billing", "orders", 900)
+	hint := w.run("describe", "-g", "billing", "--check").exits(0).prints("hint: to start at earliest where there is no offset yet: ").hinted()
+	same(t, "hint", hint, "clamp -g billing -t orders:1 --committed")
+	w.run(append(typed(hint), "--execute")...).exits(0)
+	w.run("describe", "-g", "billing", "--check").exits(0).never("hint") // in the last one is nothing to be read
+}

@@ -249,7 +249,7 @@ func listGroups(interrupt context.Context, g *global, o *describeOptions) error 
 		return err
 	}
 	groups = slices.DeleteFunc(groups, func(grp offsets.Group) bool { return !o.ofKind(grp.Type) })
-	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Troubles: missing}
+	view := output.GroupList{Snapshot: offsets.Snapshot{Origin: s.origin, At: g.env.Now(), Groups: groups}, Stored: s.stored, Troubles: missing}
 	if away != nil {
 		view.Troubles = append(slices.Clip(missing), *away)
 	}

@@ -32,10 +32,12 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 			read = false // there are records to be read
 		}
 	}
+	hint := ""
 	if !fine {
-		if hint := cmp.Or(g.mending(shot, grp, sc), g.starting(grp, sc)); hint != "" {
-			return hint
-		}
+		hint = g.mending(shot, grp, sc)
+	}
+	if hint = cmp.Or(hint, g.starting(grp, sc)); hint != "" {
+		return hint
 	}
 	if ones == 0 || !read {
 		return ""
@@ -45,7 +47,11 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 
 // rightStore is the hint where a store has nothing of a group.
 func (g *global) rightStore() string {
-	return "is it the right store? " + g.typed("describe", "-s", g.store) + " shows which groups it has"
+	ask := "is it the right store?"
+	if !g.session.store.Can().Nameless {
+		ask += " " + g.typed("describe", "-s", g.store) + " shows which groups it has"
+	}
+	return ask
 }
 
 // mending is the command that would mend a group, "" if nothing is to be mended now. It is about no more than was asked for.
@@ -152,11 +158,12 @@ func (g *global) tidying(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 	if !slices.ContainsFunc(grp.Rows, func(r offsets.Row) bool { return lacking(&r) }) {
 		return ""
 	}
-	if grp.Store.Nothing() {
-		return g.rightStore()
-	}
 	c := clamping(shot, grp, sc, offsets.ClampPolicy{Sides: []offsets.Side{offsets.Stored}, MissingFirst: true}, lacking)
-	return "only the commits have an offset of these; to begin them at earliest (other in its place begins at the commit, and skips what was not processed): " +
+	why := "only the commits have an offset of these;"
+	if grp.Store.Nothing() {
+		why = g.rightStore() + ". If it is,"
+	}
+	return why + " to begin them at earliest (other in its place begins at the commit, and skips what was not processed): " +
 		g.lineOf(grp, "clamp", c.selections, "--stored", "--missing", "earliest")
 }
 
@@ -173,18 +180,23 @@ func emptied(grp offsets.Group, sc *scope, gone offsets.Selection) string {
 	return place.Path
 }
 
-// starting is the command that gives partitions without an offset anywhere one in the store, "" if there are none.
+// starting is the command that gives partitions without an offset anywhere one: in the store, or without one a commit, where there is
+// something to be read. "" if there are none.
 func (g *global) starting(grp offsets.Group, sc *scope) string {
-	if grp.Active() || grp.Trouble != nil || grp.Store == nil || grp.Store.Trouble != nil || !g.session.store.Can().Write {
+	store, side := grp.Store != nil, offsets.Committed
+	if store {
+		side = offsets.Stored
+	}
+	if grp.Active() || grp.Trouble != nil || grp.Type == offsets.Share || store && (grp.Store.Trouble != nil || !g.session.store.Can().Write) {
 		return ""
 	}
 	none := grp.Select(sc.selections, func(r *offsets.Row) bool {
-		return r.Range.Known() && r.Stored.Presence == offsets.Absent && r.Committed.Presence == offsets.Absent
+		return r.Range.Known() && r.Stored.Presence == offsets.Absent && r.Committed.Presence == offsets.Absent && (store || r.Range.Readable() > 0)
 	})
 	if len(none) == 0 {
 		return ""
 	}
-	return "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--stored")
+	return "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--"+string(side))
 }
 
 // lineOf is a command about a group, as it can be typed.

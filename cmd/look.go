@@ -20,6 +20,7 @@ type session struct {
 	store   offsetfile.Store // nil if none is named
 	user    string           // who logs in to the cluster, as far as it is known
 	away    *offsets.Trouble // the store did not answer in this look, and is asked no more in it
+	stored  map[string]bool  // the groups that the store has something of, when it has listed them; nil of one that names none
 	origin  offsets.Origin
 	note    func(format string, args ...any) // says on stderr what was passed over; nil says nothing, as in a completion
 }
@@ -369,7 +370,11 @@ func (s *session) onlyStored(ctx context.Context, known map[string]bool, whole b
 		s.note = nil // once is enough, also while it is watched
 	}
 	var groups []offsets.Group
+	if !s.store.Can().Nameless {
+		s.stored = make(map[string]bool, len(stored))
+	}
 	for _, name := range stored {
+		s.stored[name] = true
 		if known[name] {
 			continue
 		}

@@ -14,6 +14,7 @@ const GroupsSchema = "gtoffset.groups/1"
 // GroupList is what describe shows without -g: the groups of a cluster.
 type GroupList struct {
 	Snapshot offsets.Snapshot
+	Stored   map[string]bool   // groups that the named store has something of; nil where it has listed none
 	Troubles []offsets.Trouble // brokers that did not list their groups: the list is not whole
 
 	described bool // the groups were described: documents have what only that tells
@@ -46,11 +47,29 @@ func (l *GroupList) row(g offsets.Group) []string {
 	return []string{g.ID, cmp.Or(string(g.Type), string(offsets.TypeUnknown)), cmp.Or(g.State, "-"), cmp.Or(g.Protocol, "-"), coordinator}
 }
 
+// inStore says whether the named store has something of a group, yes and no as the format has them.
+func (l *GroupList) inStore(g *offsets.Group, yes, no string) string {
+	switch {
+	case l.Stored == nil:
+		return "-"
+	case l.Stored[g.ID]:
+		return yes
+	}
+	return no
+}
+
 func (l *GroupList) text(s Stream) error {
 	p := &printer{w: s.W, width: s.Width}
 	clusterLine(p, l.Snapshot.Origin, len(clusterLabel))
+	named := l.Snapshot.Origin.Store != ""
+	if named {
+		labelled(p, len(clusterLabel), "store", cleanText(l.Snapshot.Origin.Store))
+	}
 	grid := Grid{Columns: []Column{{Name: "GROUP"}, {Name: "TYPE"}, {Name: "STATE"}, {Name: "PROTOCOL"}, {Name: "COORDINATOR", Right: true}}}
-	troubled := false
+	if named {
+		grid.Columns = append(grid.Columns, Column{Name: "STORE"})
+	}
+	troubled, stored := false, int64(0)
 	for _, g := range l.Snapshot.Groups {
 		troubled = troubled || g.Trouble != nil
 	}
@@ -67,6 +86,12 @@ func (l *GroupList) text(s Stream) error {
 		if g.Existence == offsets.Missing {
 			row[2] = "only in the store"
 		}
+		if named {
+			row = append(row, l.inStore(&g, "yes", "no"))
+		}
+		if l.Stored[g.ID] {
+			stored++
+		}
 		if troubled {
 			row = append(row, cmp.Or(cleanText(reason(g.Trouble)), "-"))
 			grid.tones = append(grid.tones, map[bool]tone{true: toneRed}[g.Trouble != nil])
@@ -80,7 +105,11 @@ func (l *GroupList) text(s Stream) error {
 		}
 		p.err = grid.draw(s)
 	}
-	p.printf("\n%s\n", offsets.Plural(len(l.Snapshot.Groups), "group"))
+	p.printf("\n%s", offsets.Plural(len(l.Snapshot.Groups), "group"))
+	if l.Stored != nil {
+		p.printf(", %s of them in the store", offsets.Thousands(stored))
+	}
+	p.printf("\n")
 	l.notWhole(p)
 	return p.err
 }
@@ -112,6 +141,11 @@ func (l *GroupList) json(w io.Writer) error {
 		e.number("coordinator", int64(g.Coordinator))
 		if g.Existence == offsets.Missing {
 			e.bool("exists", false)
+		}
+		if named := l.Snapshot.Origin.Store != ""; named && !l.described && l.Stored == nil {
+			e.null("stored")
+		} else if named && !l.described {
+			e.bool("stored", l.Stored[g.ID])
 		}
 		if l.described {
 			e.text("coordinator_address", g.CoordinatorAddr)
@@ -146,9 +180,9 @@ func (l *GroupList) json(w io.Writer) error {
 }
 
 func (l *GroupList) csv(w io.Writer) error {
-	return writeCSV(w, []string{"group", "type", "state", "protocol", "coordinator", "error"}, func(write func([]string)) {
+	return writeCSV(w, []string{"group", "type", "state", "protocol", "coordinator", "error", "stored"}, func(write func([]string)) {
 		for _, g := range l.Snapshot.Groups {
-			write(append(l.row(g), cmp.Or(reason(g.Trouble), "-")))
+			write(append(l.row(g), cmp.Or(reason(g.Trouble), "-"), l.inStore(&g, "true", "false")))
 		}
 	})
 }
