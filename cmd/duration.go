@@ -14,6 +14,9 @@ const spanExamples = "90s, 5m, 2h, 1d"
 // spanForms is what the errors list.
 const spanForms = "P7D, PT168H, P1DT12H, 7d, 168h, 90m, 1d12h; a day is 24 hours"
 
+// isZero is said of no time at all, with or without a unit, where a time is needed. Only wait takes it, and looks once.
+const isZero = "is zero, and a length of time is more"
+
 // span is a flag that takes a length of time.
 type span time.Duration
 
@@ -22,6 +25,20 @@ func (t *span) Type() string   { return "DURATION" }
 func (t *span) Set(s string) error {
 	d, err := parseSpan(s)
 	*t = span(d)
+	return err
+}
+
+// patience is a span that may be zero, with or without a unit.
+type patience time.Duration
+
+func (t *patience) String() string { return typedSpan(time.Duration(*t)) }
+func (t *patience) Type() string   { return "DURATION" }
+func (t *patience) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d != 0 {
+		d, err = parseSpan(s)
+	}
+	*t = patience(d)
 	return err
 }
 
@@ -107,6 +124,9 @@ func parseBack(s string) (time.Duration, error) {
 		case strings.HasPrefix(rest, "-") || strings.HasPrefix(rest, "+"):
 			return bad("has a sign; a length of time has none")
 		case end < 0:
+			if n, err := strconv.ParseFloat(rest, 64); err == nil && n == 0 && !any {
+				return bad(isZero)
+			}
 			return 0, lacksUnit(s, units, iso, clock)
 		case end == 0:
 			return bad("is no duration")
@@ -123,8 +143,11 @@ func parseBack(s string) (time.Duration, error) {
 		sum += time.Duration(n * float64(length))
 		units, rest, any = units[unit+1:], rest[end+1:], true
 	}
-	if !any || sum == 0 {
+	switch {
+	case !any:
 		return bad("is no duration")
+	case sum == 0:
+		return bad(isZero)
 	}
 	return sum, nil
 }

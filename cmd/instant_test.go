@@ -48,7 +48,7 @@ func TestParseInstant(t *testing.T) {
 		{"1d12h", time.UTC, "2024-04-29T22:00:00Z"},
 		{"P7D", time.UTC, "2024-04-24T10:00:00Z"},
 		{"pt0.5s", time.UTC, "2024-05-01T09:59:59.5Z"},
-		{"0h", time.UTC, "is no duration"},
+		{"0h", time.UTC, "is zero"},
 		{"5", time.UTC, "has no unit"},
 		{"1h30", time.UTC, "has no unit"},
 		{"-2h", time.UTC, "sign"},

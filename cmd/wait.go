@@ -18,11 +18,11 @@ type waitOptions struct {
 	empty    bool
 	lag      int64
 	caughtUp bool
-	at       span
+	at       patience
 }
 
 func newWait(g *global) *cobra.Command {
-	o := &waitOptions{at: span(5 * time.Minute)}
+	o := &waitOptions{at: patience(5 * time.Minute)}
 	c := &cobra.Command{
 		Use: "wait",
 		Long: `Use it in scripts, before a write or after a restart. It looks again and again, politely, until every condition given holds
@@ -45,7 +45,7 @@ Dangers: a job that assigns partitions by hand is never a member: --empty does n
 	f.BoolVar(&o.empty, "empty", false, "no member is in the group, and nobody holds the lock of its store, if one is named")
 	numberVar(f, &o.lag, "lag", offsets.None, "no partition's lag is above `N`")
 	f.BoolVar(&o.caughtUp, "stored-caught-up", false, "the store has reached what is committed")
-	f.Var(&o.at, "for", "wait at most `DURATION`")
+	f.Var(&o.at, "for", "wait at most `DURATION`, or look once with 0")
 	formats(c, output.Table, output.JSON, output.YAML)
 	return c
 }

@@ -157,6 +157,16 @@ func TestWait(t *testing.T) {
 		w.commit("late", "orders", 9).hide("orders", 0)
 		w.run("wait", "-g", "late", "--lag", "10", "--for", "2ms").exits(10).says("none of its partitions exists any more")
 	})
+	t.Run("looking once", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 8)
+		for _, none := range []string{"0", "0s", "0m"} {
+			w.b.Reset()
+			w.run("wait", "-g", "billing", "--lag", "0", "--for", none).exits(10).says("not met within 0 s: ", "orders 0: lag 1")
+			same(t, "looks", w.b.Count(kmsg.OffsetFetch.Int16()), 1)
+			w.run("wait", "-g", "billing", "--lag", "1", "--for", none).exits(0).prints("met after 0 s")
+		}
+	})
 	t.Run("unknown", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).commit("billing", "orders", 9)
@@ -202,7 +212,9 @@ func TestWait(t *testing.T) {
 			{[]string{"wait", "-g", "billing", "--lag", "-1"}, "--lag"},
 			{[]string{"wait", "-g", "billing", "--lag", "x"}, "--lag"},
 			{[]string{"wait", "-g", "billing", "--stored-caught-up"}, "needs a store"},
-			{[]string{"wait", "-g", "billing", "--empty", "--for", "0"}, "--for"},
+			{[]string{"wait", "-g", "billing", "--empty", "--for", "1"}, "--for 1s, or --for 1m"},
+			{[]string{"clamp", "-g", "billing", "--wait-empty", "0", "--dry-run"}, `--wait-empty "0" is zero, and a length of time is more`},
+			{[]string{"clamp", "-g", "billing", "--idle", "0m", "--dry-run"}, `--idle "0m" is zero`},
 			{[]string{"wait", "-g", "billing", "--empty", "--for", "soon"}, "--for"},
 			{[]string{"wait", "-g", "billing", "--empty", "-o", "csv"}, "csv"},
 			{[]string{"wait", "-g", "billing", "--empty", "extra"}, "extra"},
