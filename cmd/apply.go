@@ -351,7 +351,11 @@ func (w *writing) showPlan(ctx context.Context) error {
 }
 
 func (w *writing) view() output.PlanView {
-	return output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun, Dry: w.road.dryRun, Partial: w.road.partial}
+	v := output.PlanView{Plan: w.plan, Asking: !w.road.execute && !w.road.dryRun, Dry: w.road.dryRun, Partial: w.road.partial}
+	if w.road.noBackup {
+		v.Saved = w.saved
+	}
+	return v
 }
 
 // document prints the plan as it stands at the end, where a document was asked for.

@@ -76,3 +76,12 @@ func TestDescribeGroupsWithoutStore(t *testing.T) {
 		w.run("describe", "-g", "plain", "-g", "nobody", "-s", w.store).exits(3).says(`group "nobody" is not known to the cluster, nor is anything of it in the store`)
 	})
 }
+
+// What is said of some of the partitions is not said of all, and a group without a commit is judged by none.
+func TestWordsAreOfWhatTheyName(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}, [2]int64{0, 900}).commit("billing", "orders", 600, 600, 901).save("billing", "orders", 700, 700, 700)
+	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("3 partitions, 2 ok, these 2 committed behind stored ·")
+	w.run("describe", "-g", "billing", "-t", "orders:0,1", "-s", w.store).exits(0).prints("2 partitions, 2 ok, all of them committed behind stored ·")
+	w.run("describe", "-g", "billing", "-g", "nobody", "-s", w.store).exits(3).prints("nobody: nothing of this group is there\n").never("judged by its commits")
+}

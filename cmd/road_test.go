@@ -412,7 +412,9 @@ func TestBackups(t *testing.T) {
 		w := low(t)
 		r := w.run(append(clamp, "--no-backup", "-o", "json")...).exits(0).never("undo    ")
 		same(t, "plan", words(r.plan().Backup == nil, r.plan().Undo == nil), "true true")
-		same(t, "files", words(w.backups()), "["+filepath.Join(w.state, "gtoffset", "20311129T120000Z-clamp-billing.plan.json")+"]")
+		plan := filepath.Join(w.state, "gtoffset", "20311129T120000Z-clamp-billing.plan.json")
+		same(t, "files", words(w.backups()), "["+plan+"]")
+		r.says("no backup was saved, and so there is no undo (--no-backup); what was there before stands in the plan", "\nplan    "+plan+"\n")
 	})
 	t.Run("--backup-dir", func(t *testing.T) {
 		t.Parallel()

@@ -229,7 +229,7 @@ func (d *Describe) heading(p *printer, s Stream, g offsets.Group) {
 		labelled(p, wide, "store", cleanText(path)+d.storeState(g.Store))
 	}
 	if g.Unstored != "" {
-		labelled(p, wide, "store", cleanText(g.Unstored)+": "+judgedWithout)
+		labelled(p, wide, "store", cleanText(g.Unstored)+": "+judgedWithout(&g))
 	}
 	if names := g.MemberNames(); names != "" {
 		labelled(p, wide, "members", cleanText(names))
@@ -393,7 +393,12 @@ func (d *Describe) nothingThere() string {
 }
 
 // judgedWithout is said of a group of which nothing is in a store that has others.
-const judgedWithout = "nothing of this group is there; it is judged by its commits alone"
+func judgedWithout(g *offsets.Group) string {
+	if len(g.Rows) == 0 { // it has none
+		return "nothing of this group is there"
+	}
+	return "nothing of this group is there; it is judged by its commits alone"
+}
 
 // age is how long ago something was.
 func age(d time.Duration) string {

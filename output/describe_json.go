@@ -75,7 +75,7 @@ func (d *Describe) jsonGroup(e *encoder, g offsets.Group) {
 	}
 	if g.Unstored != "" {
 		e.text("store_path", g.Unstored)
-		e.strings("store_notes", []string{judgedWithout})
+		e.strings("store_notes", []string{judgedWithout(&g)})
 	}
 	if g.CommitsKept > 0 {
 		e.int("commits_kept_ms", g.CommitsKept.Milliseconds())

@@ -19,7 +19,7 @@ func (d *Describe) totals(p *printer, g offsets.Group) {
 	p.printf("\n")
 	p.prose("  ", "%s · %s", tally(g, t), d.lags(g, t))
 	if settledAhead(g) {
-		p.prose("  ", "LAG counts the records that are not settled; some between START and END are, out of their order.")
+		p.prose("  ", "LAG counts the records that are not settled; between START and END are others: settled out of their order, or markers of transactions.")
 	}
 }
 
@@ -42,7 +42,8 @@ func (d *Describe) ofTopics() string {
 	return " of " + fewNames(d.Topics)
 }
 
-// settledAhead tells that the lag of a share group is less than the way from where it starts to the end.
+// settledAhead tells that the lag of a share group is less than the way from where it starts to the end: a record behind the start is settled
+// already, or none at all but a marker.
 func settledAhead(g offsets.Group) bool {
 	return slices.ContainsFunc(g.Rows, func(r offsets.Row) bool {
 		s := r.Shared
@@ -53,6 +54,11 @@ func settledAhead(g offsets.Group) bool {
 // tally counts the partitions and those that are ok, with what the table says of these in other words than ok.
 func tally(g offsets.Group, t offsets.Totals) string {
 	text := offsets.Plural(t.Partitions, "partition") + ", " + offsets.Thousands(int64(t.Healthy)) + " ok"
+	of, all := "of them", "all of them"
+	if t.Healthy < t.Partitions { // only those that are ok are meant
+		all = "these " + offsets.Thousands(int64(t.Healthy))
+		of = "of " + all
+	}
 	var say []string
 	for _, k := range []struct {
 		n    int
@@ -67,9 +73,9 @@ func tally(g offsets.Group, t offsets.Totals) string {
 		case k.n == 1 && t.Healthy == 1:
 			say = append(say, "that one "+k.what)
 		case k.n == t.Healthy:
-			say = append(say, "all of them "+k.what)
+			say = append(say, all+" "+k.what)
 		case len(say) == 0:
-			say = append(say, offsets.Thousands(int64(k.n))+" of them "+k.what)
+			say = append(say, offsets.Thousands(int64(k.n))+" "+of+" "+k.what)
 		default:
 			say = append(say, offsets.Thousands(int64(k.n))+" "+k.what)
 		}

@@ -18,6 +18,8 @@ type PlanView struct {
 	Dry    bool // nothing is to be written, so that of a group that is refused, too, it is shown what would be
 
 	Partial bool // what is refused does not keep the rest from being written
+
+	Saved string // where the plan was saved, if no backup was
 }
 
 // sides lists the sides that the plan is about, store first.
@@ -575,6 +577,8 @@ func (v PlanView) DryRun(s Stream) error {
 			few(n.Refuse, "is refused", "are refused"), few(n.Ask, "needs a decision", "need a decision"))))
 	case v.Plan.ToDo() > 0:
 		line += "; --execute would " + v.task()
+	case slices.ContainsFunc(v.Plan.Groups, func(g offsets.PlanGroup) bool { return g.Refusal != "" }): // as of a share group, which has nothing that could be written
+		line += "; --execute would refuse, as shown above"
 	default:
 		line += ", and there is nothing to write"
 	}
@@ -643,6 +647,10 @@ func (v PlanView) Results(s Stream) error {
 	}
 	if v.Plan.Undo != "" {
 		p.printf("undo    %s\n", cleanText(v.Plan.Undo))
+	}
+	if v.Saved != "" {
+		p.prose("  ", "no backup was saved, and so there is no undo (--no-backup); what was there before stands in the plan")
+		p.printf("plan    %s\n", cleanText(v.Saved))
 	}
 	return p.err
 }
