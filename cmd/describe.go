@@ -49,7 +49,8 @@ committed, and what the cluster still has, and says in words what is wrong and w
 a group it lists the groups. It reads only.
 
 With --time, BEHIND is the age of the next record, and EXPIRES-IN how long retention leaves it at least, both of the smaller
-of stored and committed. What cannot be told is -, and -o wide says why. --watch looks again and again; Ctrl-C ends it.
+of stored and committed. What cannot be told is -, and -o wide says why. --watch looks again and again; Ctrl-C ends it. Its
+rates are averages of the last 10 seconds or less, as jobs commit every few seconds only, or from one look to the next.
 
 Dangers: lag is a distance of offsets, not a count of records. Holes that compaction leaves and markers of transactions are
 in it, so that the lag of a job that has read everything may stay at 1.`,

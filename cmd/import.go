@@ -45,8 +45,8 @@ SOURCE is a file, a folder of gtoffset files, or - for stdin. The format is reco
 (json, yaml, csv), gtoffset files, and those of other programs that --as lists. Where the content leaves a doubt, --as decides.
 
 A backup brings back what was there before: the side, the store, and "no offset" too, which removes the commit or the entry.
--g and -t take only a part of a backup or a list. A plan is applied whole or not at all, where nothing has moved; a partition
-that is at its new value already is done.
+-g and -t take only a part of a backup or a list. A plan is applied whole or not at all, where nothing has moved, unless
+--partial says to leave out what is refused; a partition that is at its new value already is done.
 
 Dangers: offsets of another cluster are other records; --other-cluster does not translate them. A job that is running
 would overwrite it: a group with members is refused.`,

@@ -140,7 +140,7 @@ func (d *Describe) group(p *printer, s Stream, g offsets.Group, wide bool, legen
 		p.printf("\n")
 		grid, gauge := d.grid(g, shown, s, wide, told)
 		if p.err = grid.draw(s); gauge {
-			legend(newPaints(s.Color).paint(toneDim, fold(gaugeLegend(g.Store != nil), s.Width, "")) + "\n")
+			legend(d.gaugeLegend(s, g))
 		}
 	}
 	if hidden := len(g.Rows) - len(shown); hidden > 0 {

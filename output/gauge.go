@@ -51,11 +51,12 @@ func Gauge(r offsets.Range, stored, committed offsets.Entry, ascii bool) string 
 }
 
 // gaugeLegend says how to read a gauge.
-func gaugeLegend(store bool) string {
-	if !store {
-		return "gauge: C committed, from earliest to end; a mark outside is low or high"
+func (d *Describe) gaugeLegend(s Stream, g offsets.Group) string {
+	marks := "C committed"
+	if g.Store != nil {
+		marks = "S stored, C committed, B both"
 	}
-	return "gauge: S stored, C committed, B both, from earliest to end; a mark outside is low or high"
+	return newPaints(s.Color).paint(toneDim, fold("gauge: "+marks+", from earliest to end; a mark outside is low or high", s.Width, "")) + "\n"
 }
 
 // mark is the cell of an entry: 0 left of the line, 1…gaugeCells on it, gaugeCells+1 right of it, -1 nowhere.

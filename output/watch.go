@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -194,8 +195,12 @@ func (v *Watch) list(s Stream) (total int, draw func(Stream, int) error, fine fu
 		if n < len(rows) {
 			shown = first[:n]
 		}
-		grid, _ := v.grid(g, shown, s, false, nil)
-		return grid.draw(s)
+		grid, gauge := v.grid(g, shown, s, false, nil)
+		if err := grid.draw(s); err != nil || !gauge {
+			return err
+		}
+		_, err := io.WriteString(s.W, v.gaugeLegend(s, g))
+		return err
 	}
 	return len(rows), draw, func(n int) int { return countOf(first[n:], ok) }
 }

@@ -36,6 +36,10 @@ func main() {
 
 func run() int {
 	write := flag.Bool("write", false, "write what is printed into the page; without a page, into all")
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: go run ./scripts/demo [-write] [PAGE]\n\nRuns the commands of a page on a cluster in its own process, and prints what they print; without a page, those of %s.\n\n", tour)
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 1 {
 		fmt.Fprintf(os.Stderr, "demo: one page at a time, not %q\n", flag.Args())
