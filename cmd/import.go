@@ -414,7 +414,7 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (p
 	case age > planAge:
 		when = offsets.Span(age) + " ago"
 	case age < -clockSkew:
-		when = offsets.Span(-age) + " ahead of this machine's clock"
+		when = offsets.Span(age.Abs()) + " ahead of this machine's clock"
 	}
 	if when != "" && !o.stale {
 		return nil, &problem{

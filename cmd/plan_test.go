@@ -519,5 +519,17 @@ func TestPlanOfATimeToCome(t *testing.T) {
 	w.run("import", plan, "--dry-run").exits(0)
 	w.now = w.now.Add(-2 * time.Hour)
 	w.run("import", plan, "--execute").exits(4).says("2 h 3 min ahead of this machine's clock", "nothing was written", "--stale")
+	w.run("import", plan, "--dry-run", "--stale").exits(0)
+	w.now = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC) // further away than a duration can be
+	w.run("import", plan, "--execute").exits(4).says("more than 292 years ahead of this machine's clock", "nothing was written")
 	w.run("import", plan, "--execute", "--stale").exits(0)
+}
+
+// What the store says of its last save may be any time.
+func TestSavedInFarFuture(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+	w.put("billing", "orders", "# gtoffset 1\n# group billing\n# topic orders\n# saved 2999-01-01T00:00:00.000Z\n0 600\n# entries 1\n")
+	w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("saved more than 292 years in the future")
+	w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0)
 }

@@ -119,7 +119,7 @@ func (r *replay) target(ctx context.Context) (offsets.CopyTarget, error) {
 		}
 	}
 	if millis, ok := t.Retention.Bound(); ok && len(keys) > 0 {
-		if t.Young, err = cluster.Times(ctx, keys, r.g.env.Now().Add(-time.Duration(millis)*time.Millisecond)); err != nil {
+		if t.Young, err = cluster.Times(ctx, keys, r.g.env.Now().Add(-offsets.Millis(millis))); err != nil {
 			return t, err
 		}
 	}

@@ -3,6 +3,7 @@ package kafkaops
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -105,7 +106,7 @@ func (c *Cluster) CommitRetention(ctx context.Context, brokers []int32) map[int3
 			return
 		}
 		mu.Lock()
-		all[node] = time.Duration(n) * time.Minute
+		all[node] = offsets.Millis(min(n, math.MaxInt32) * 60_000)
 		mu.Unlock()
 	})
 	return all

@@ -167,9 +167,16 @@ func (s *tableStore) Load(ctx context.Context, group string, topics []string, sa
 func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
 	topic := offsets.StoredTopic{Topic: t.Topic, Path: t.Path, Presence: t.Presence, Reason: t.Reason, Highest: offsets.None, Entries: len(t.Cells)}
 	seen := make(map[int32]Cell, len(t.Cells))
+	odd := false // one time of saving is no time, and was told of
 	for _, p := range slices.Sorted(maps.Keys(t.Cells)) {
 		c := t.Cells[p]
 		topic.Highest = p
+		if !offsets.Plain(c.Saved) {
+			if !odd {
+				h.Store.Notes = append(h.Store.Notes, fmt.Sprintf("%s, partition %d: the time of saving, %d, is none in milliseconds", t.Path, p, c.Saved.UnixMilli()))
+			}
+			odd, c.Saved = true, time.Time{}
+		}
 		if c.Saved.After(h.Store.Saved) {
 			h.Store.Saved = c.Saved
 		}

@@ -538,6 +538,32 @@ func TestTableContractOnlyRead(t *testing.T) {
 	storetest.Run(t, newShelf(t).readService(func(c *client) offsetfile.Table { return reader{client: c} }))
 }
 
+// A time of saving that is no number of milliseconds is told of once, and is not known.
+func TestTimesThatAreNone(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t)
+	noon := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for p := range int32(3) {
+		s.values[place("", "billing", "orders", p)] = "5"
+	}
+	store := over(t, reader{client: &client{addr: s.addr}, change: func(found *offsetfile.Found) {
+		for p, cell := range found.Topics[0].Cells {
+			if cell.Saved = noon; p != 1 {
+				cell.Saved = time.UnixMilli(noon.UnixMicro())
+			}
+			found.Topics[0].Cells[p] = cell
+		}
+	}}, "", offsetfile.Options{})
+	held, err := store.Load(t.Context(), "billing", nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"shelf orders, partition 0: the time of saving, 1795953600000000, is none in milliseconds"}
+	if !held.Store.Saved.Equal(noon) || !slices.Equal(held.Store.Notes, want) || len(held.Entries) != 3 || !held.Entries[offsets.Key{Topic: "orders"}].Saved.IsZero() {
+		t.Errorf("saved %v, notes %q, entries %v", held.Store.Saved, held.Store.Notes, held.Entries)
+	}
+}
+
 // envBoast names one of the boasts to the process in which the contract is to find it out.
 const envBoast = "OFFSETFILE_TEST_BOAST"
 

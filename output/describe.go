@@ -403,7 +403,7 @@ func judgedWithout(g *offsets.Group) string {
 // age is how long ago something was.
 func age(d time.Duration) string {
 	if d <= -time.Second {
-		return offsets.Span(-d) + " in the future"
+		return offsets.Span(d.Abs()) + " in the future"
 	}
 	return offsets.Span(max(d, 0).Truncate(time.Second)) + " ago"
 }

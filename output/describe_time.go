@@ -101,7 +101,7 @@ func tiered(r *offsets.Retention) string {
 	if r.LocalMillis == offsets.Unbounded {
 		return "on the brokers' disks all along"
 	}
-	return "on the brokers' disks for " + offsets.Span(time.Duration(r.LocalMillis)*time.Millisecond) + ", then remote"
+	return "on the brokers' disks for " + offsets.Span(offsets.Millis(r.LocalMillis)) + ", then remote"
 }
 
 // commitsKept says how long the commits of a group without members stay, "" if that was not asked.

@@ -146,7 +146,7 @@ func (e *encoder) strings(name string, all []string) {
 }
 
 func (e *encoder) time(name string, t time.Time) {
-	if t.IsZero() {
+	if t.IsZero() || !offsets.Plain(t) {
 		e.null(name)
 		return
 	}
@@ -269,7 +269,7 @@ func exact(s string) string {
 
 // timeOrNull writes a time as documents have it.
 func timeOrNull(t time.Time) *string {
-	if t.IsZero() {
+	if t.IsZero() || !offsets.Plain(t) {
 		return nil
 	}
 	s := t.UTC().Format(offsets.TimeLayout)

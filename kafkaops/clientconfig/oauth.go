@@ -264,7 +264,7 @@ func checkToken(token, from string) (string, error) {
 		return token, nil
 	}
 	now := time.Now()
-	at := func(seconds float64) time.Time { return time.Unix(int64(seconds), 0).UTC() }
+	at := func(seconds float64) time.Time { return time.Unix(int64(min(seconds, 1e12)), 0).UTC() }
 	switch {
 	case claims.Expires > 0 && !now.Before(at(claims.Expires)):
 		return "", &wire.CredentialsError{Cause: wire.CauseToken, Passing: true, Reason: fmt.Sprintf("the token of %s has expired at %s; the clock here says %s", from, at(claims.Expires).Format(time.RFC3339), now.UTC().Format(time.RFC3339))}

@@ -134,7 +134,7 @@ func (h *Historian) commit(r *LogRecord) {
 	h.gone, h.leaving = false, nil
 	if r.Committed >= h.clock {
 		h.clock = r.Committed
-	} else if back := time.Duration(h.clock-r.Committed) * time.Millisecond; back > h.out.ClockBack {
+	} else if back := Millis(h.clock - r.Committed); back > h.out.ClockBack {
 		h.out.ClockBack, h.out.ClockAt = back, time.UnixMilli(r.Committed)
 	}
 	if r.Kind == LogUnreadable {
@@ -177,7 +177,7 @@ func (c *place) stands(e *HistoryEvent) {
 }
 
 // between is a span of the log. Clocks differ, and it is never negative.
-func between(from, to int64) time.Duration { return time.Duration(max(to-from, 0)) * time.Millisecond }
+func between(from, to int64) time.Duration { return Millis(max(to-from, 0)) }
 
 // event is what a commit says by itself.
 func (r *LogRecord) event(at int64) HistoryEvent {

@@ -3,10 +3,21 @@ package offsets
 import (
 	"encoding/base64"
 	"strings"
+	"time"
 )
 
 // TimeLayout is how times are written in documents, files and tables, in UTC: RFC 3339 with milliseconds. Any RFC 3339 time is read.
 const TimeLayout = "2006-01-02T15:04:05.000Z07:00"
+
+// Plain reports a time that RFC 3339 can write. What comes out as one of a later year was no number of milliseconds: of microseconds,
+// today is in the year 58,884.
+func Plain(t time.Time) bool { return t.UTC().Year() <= 9999 }
+
+// Millis is a number of milliseconds as a duration: of more than one can hold, the longest.
+func Millis(n int64) time.Duration {
+	const most = int64(longest / time.Millisecond)
+	return time.Duration(max(min(n, most), -most)) * time.Millisecond
+}
 
 // TopicID prints a topic's id as Kafka does.
 func TopicID(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }

@@ -362,9 +362,9 @@ type Doubt struct {
 	Reason, Choice string
 }
 
-// Bound reports whether the retention drops records by their age, and after how many milliseconds.
+// Bound reports whether the retention drops records by their age, and after how many milliseconds. Some write the largest number for never.
 func (r Retention) Bound() (millis int64, ok bool) {
-	return r.Millis, r.Reason == "" && r.deletes() && r.Millis != Unbounded
+	return r.Millis, r.Reason == "" && r.deletes() && r.Millis != Unbounded && Millis(r.Millis) < longest
 }
 
 // Compacts reports whether only the last record of each key stays.

@@ -23,6 +23,9 @@ type Next struct {
 	LogAppend bool      // timestamps are the broker's, not the producer's
 }
 
+// noMillis is said of a timestamp that is far too large for one.
+const noMillis = "the record's timestamp is no time in milliseconds"
+
 // Unbounded is a bound that a topic does not have.
 const Unbounded = -1
 
@@ -64,6 +67,8 @@ func (t *Timing) Behind(now time.Time) (age time.Duration, reason string) {
 		return 0, ""
 	case t.Next.Time.IsZero():
 		return 0, "the record has no timestamp"
+	case !Plain(t.Next.Time):
+		return 0, noMillis
 	}
 	return max(now.Sub(t.Next.Time), 0), ""
 }
@@ -96,9 +101,9 @@ func (t *Timing) Expires() Expiry {
 	}
 	r := t.Retention
 	var at time.Time
-	timed := r.deletes() && r.Millis != Unbounded
-	if timed && !t.Next.Newest.IsZero() {
-		at = t.Next.Newest.Add(time.Duration(r.Millis) * time.Millisecond)
+	millis, timed := r.Bound()
+	if timed && !t.Next.Newest.IsZero() && Plain(t.Next.Newest) {
+		at = t.Next.Newest.Add(Millis(millis))
 	}
 	switch {
 	case r.compacts():
@@ -109,6 +114,8 @@ func (t *Timing) Expires() Expiry {
 		return Expiry{Never: true}
 	case t.Next.Newest.IsZero():
 		return Expiry{Reason: "the record has no timestamp"}
+	case !Plain(t.Next.Newest):
+		return Expiry{Reason: noMillis}
 	}
 	return Expiry{At: at}
 }

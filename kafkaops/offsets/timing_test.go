@@ -1,6 +1,7 @@
 package offsets_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -36,6 +37,8 @@ func TestTiming(t *testing.T) {
 		{name: "nothing left to read", timing: &offsets.Timing{Next: offsets.Next{Offset: offsets.None}, Retention: &hourly}, none: true},
 		{name: "no timestamp", timing: &offsets.Timing{Next: offsets.Next{Offset: 7}, Retention: &hourly}, unknown: "the record has no timestamp", reason: "the record has no timestamp"},
 		{name: "kept for ever", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Millis = offsets.Unbounded })}, behind: time.Hour, never: true},
+		{name: "the largest number for ever", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Millis = math.MaxInt64 })}, behind: time.Hour, never: true},
+		{name: "microseconds", timing: &offsets.Timing{Next: offsets.Next{Offset: 7, Time: time.UnixMilli(noon.UnixMicro()), Newest: time.UnixMilli(noon.UnixMicro())}, Retention: &hourly}, unknown: "the record's timestamp is no time in milliseconds", reason: "the record's timestamp is no time in milliseconds"},
 		{name: "compacted", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Policy = "compact" })}, behind: time.Hour, reason: "compaction takes it once there is a newer record of its key"},
 		{name: "compacted and deleted", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Policy = "compact,delete" })}, behind: time.Hour, reason: "compaction takes it once there is a newer record of its key"},
 		{name: "bounded in bytes", timing: &offsets.Timing{Next: at(time.Hour), Retention: with(func(r *offsets.Retention) { r.Bytes = 1000 })}, behind: time.Hour, reason: "retention.bytes=1000 takes it once so much has been written after it"},

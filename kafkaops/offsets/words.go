@@ -3,6 +3,7 @@ package offsets
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -221,12 +222,17 @@ func Clip(text string, most int) string {
 	return text[:most] + "…"
 }
 
+// longest is where a Duration ends, in whole days: what is subtracted or counted up to there may be any time beyond.
+const longest = math.MaxInt64 / (24 * time.Hour) * (24 * time.Hour)
+
 // Span writes a time span for people, in two units at most: 12 s, 3 h 12 min, 2 d.
 func Span(d time.Duration) string {
-	if d < 0 {
-		return "-" + Span(-d)
-	}
-	if 0 < d && d < time.Second {
+	switch {
+	case d < 0:
+		return "-" + Span(d.Abs()) // the smallest has no opposite
+	case d >= longest:
+		return "more than 292 years"
+	case 0 < d && d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	}
 	units := []struct {

@@ -74,7 +74,7 @@ func (c *conn) authenticate(ctx context.Context) error {
 		if done {
 			c.renew = time.Time{}
 			if ms := r.SessionLifetimeMillis; ms > 0 { // KIP-368; 85 % leaves the exchange time to finish
-				c.renew = start.Add(time.Duration(ms) * time.Millisecond * 85 / 100)
+				c.renew = start.Add(time.Duration(min(ms, 1<<32)) * time.Millisecond * 85 / 100)
 			}
 			return nil
 		}

@@ -156,7 +156,7 @@ func (t *table) fetch(ctx context.Context, names []name) ([]answer, error) {
 			return nil, t.explain(err)
 		}
 		left, _ := redigo.Int64(life.value, life.err) // negative without an end; who may not ask sees none
-		answers[i] = answer{fields, err, time.Duration(max(left, 0)) * time.Millisecond}
+		answers[i] = answer{fields, err, offsets.Millis(max(left, 0))}
 	}
 	if len(replies) > 2*len(names) {
 		last := replies[2*len(names)]

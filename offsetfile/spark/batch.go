@@ -114,8 +114,8 @@ func parseBatch(data []byte) (all []source, saved time.Time, err error) {
 		if err := json.Unmarshal([]byte(lines[1]), &facts); err != nil {
 			return nil, saved, errors.New("line 2: it is cut off, or no JSON")
 		}
-		if facts.BatchTimestampMs > 0 {
-			saved = time.UnixMilli(facts.BatchTimestampMs).UTC()
+		if at := time.UnixMilli(facts.BatchTimestampMs).UTC(); facts.BatchTimestampMs > 0 && offsets.Plain(at) {
+			saved = at
 		}
 	}
 	for i, line := range lines[2:] {
