@@ -17,6 +17,7 @@ func TestCasesHigh(t *testing.T) {
 		w.commit("billing", "orders", 500)
 		w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("stored before the topic was recreated", "stored high: 200 ahead", "committed high: 200 ahead")
 		w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(10)
+		w.run("describe", "-g", "billing", "-s", w.store, "--max-unprocessed", "5000").exits(10).says("stored before the topic was recreated")
 		clamp := []string{"clamp", "-g", "billing", "-s", w.store, "--stored"}
 		for _, way := range []string{"--execute", "--dry-run"} {
 			w.run(append(clamp, way)...).exits(4).says("recreated", "300 readable", "earliest", "--recreated earliest", "--recreated end", "nothing was written")

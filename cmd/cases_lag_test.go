@@ -136,5 +136,7 @@ func TestCasesLag(t *testing.T) {
 			same(t, "check", words(c.Check, c.Failed, c.Worst.Topic, c.Worst.Partition, c.Worst.Value), want)
 		}
 		w.run("describe", "-g", "billing", "-s", w.store, "--max-lag", "400", "--max-unprocessed", "100", "--check").exits(0)
+		w.save("billing", "orders", 5000, 600)
+		w.run("describe", "-g", "billing", "-s", w.store, "--max-unprocessed", "5000").exits(10).says("orders 0", "stored high: 4000 ahead")
 	})
 }

@@ -117,6 +117,13 @@ func (l Limits) conditions(now time.Time) []condition {
 	if l.MaxUnprocessed != None {
 		all = append(all, condition{Check: Check{Name: "max-unprocessed", Unit: Offsets, Limit: l.MaxUnprocessed}, measure: func(j *Judged) measured {
 			n, ok := j.Unprocessed()
+			switch {
+			case j.Row.Range.Gone():
+			case j.Stored.lost():
+				return measured{value: None, lost: true, words: j.wordsOf(Stored)}
+			case j.Committed.lost():
+				return measured{value: None, lost: true, words: j.wordsOf(Committed)}
+			}
 			if !ok {
 				return measured{why: j.whyNot(Stored, Committed)}
 			}
