@@ -30,7 +30,7 @@ func TestInterrupt(t *testing.T) {
 	if err := os.WriteFile(document, []byte("orders,0,3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup, where it stays ignored
 		signals = append(signals, syscall.SIGHUP)
 	}
