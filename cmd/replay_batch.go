@@ -424,6 +424,9 @@ func (r *replay) notAccepted(b *batch, err error) error {
 	if r.o.saves() {
 		p.hint = "the same command goes on with this batch"
 	}
+	if r.o.retries > 0 { // it may have been what ended the tries
+		return errors.Join(r.g.soft.Err(), p)
+	}
 	return p
 }
 

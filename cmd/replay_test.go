@@ -378,6 +378,25 @@ func (w *waiting) String() string {
 	return w.text.String()
 }
 
+// An interrupt between two tries ends it as one.
+func TestReplayInterruptedBetweenTries(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 3).save("billing", "orders", 0)
+	soft, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	w.soft = soft
+	var out bytes.Buffer
+	talk := &waiting{want: "once more in", seen: make(chan struct{})}
+	ended := make(chan int, 1)
+	go func() { ended <- cmd.Main(w.soft, w.env(&out, talk), w.saving("exit 3", "--retries", "100")) }()
+	<-talk.seen
+	interrupt()
+	if code := <-ended; code != 130 || !strings.Contains(talk.String(), "error: interrupted") || !strings.Contains(talk.String(), "batch 1 was not accepted: sh ended with 3 (3 records") {
+		t.Errorf("exit code = %d, want 130\n%s", code, talk)
+	}
+	same(t, "stored", w.stored("billing", "orders"), "0=0")
+}
+
 // With --follow there is no end: what is written later comes, too, and is saved; an interrupt ends it.
 func TestReplayFollow(t *testing.T) {
 	t.Parallel()
