@@ -5,17 +5,20 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
+
+	"gtoffset/kafkaops/offsets"
 )
 
 // named are the flags that take names of Kafka's, or a path that a backup names.
-var named = []string{"group", "topic", "store"}
+var named = []string{"group", "topic", "store", "from-group", "save-as", "to-topic"}
 
 // sound refuses a flag or an argument that was given without a value: "$UNSET" must not mean another cluster, another file, stdout, or
 // the default. Only the name of a group may be empty, as Kafka has known such a group; and what stands behind -- is for another program.
-// And it refuses names that are no UTF-8: none in Kafka is, and the documents in which a path is kept cannot hold it.
+// And it refuses names that are no UTF-8, or too long: none in Kafka is, and the documents in which a path is kept cannot hold it.
 func sound(flags *pflag.FlagSet, args []string) error {
 	if own := flags.ArgsLenAtDash(); own >= 0 {
 		args = args[:own]
@@ -30,12 +33,18 @@ func sound(flags *pflag.FlagSet, args []string) error {
 			values = many.GetSlice()
 		}
 		broken := slices.IndexFunc(values, func(v string) bool { return !utf8.ValidString(v) })
+		long := slices.IndexFunc(values, func(v string) bool {
+			name, _, _ := strings.Cut(v, ":") // partitions of a topic may be many
+			return len(v) > offsets.LongestName && (f.Name != "topic" || len(name) > offsets.LongestName)
+		})
 		switch {
 		case err != nil:
 		case f.Name != "group" && (len(values) == 0 || slices.Contains(values, "")):
 			err = usage("--"+f.Name+" is empty", "is a variable not set?")
 		case broken >= 0 && slices.Contains(named, f.Name):
 			err = usage(fmt.Sprintf("--%s is not UTF-8: %q", f.Name, values[broken]), "names in Kafka are UTF-8, and so must paths be that a backup names")
+		case long >= 0 && f.Name != "store" && slices.Contains(named, f.Name):
+			err = usage(fmt.Sprintf("--%s %.20q… is longer than the %s bytes that a name in Kafka can have", f.Name, values[long], offsets.Thousands(offsets.LongestName)), "is it the content of a file?")
 		}
 	})
 	return err

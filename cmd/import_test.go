@@ -243,6 +243,7 @@ func TestImportReads(t *testing.T) {
 		{"good", good, 0, nil},
 		{"FMT-1 byte-order mark", "\xef\xbb\xbf" + good, 0, nil},
 		{"FMT-3 CRLF, no end, blank lines", strings.ReplaceAll(good, "\n", "\r\n") + "\r\n\r\n", 0, nil},
+		{"a name that no request has room for", strings.Repeat("g", 40000) + ",orders,0,3\n", 1, []string{"line 1: a name has 40000 bytes; none in Kafka has more than 32767", "nothing was written"}},
 		{"FMT-4 UTF-16", "\xff\xfe{\x00", 1, []string{"UTF-16"}},
 		{"FMT-4 UTF-16 big-endian", "\xfe\xff\x00{", 1, []string{"UTF-16"}},
 		{"FMT-5", backup(row(0, "650", "600") + ",\n" + row(0, "651", "600")), 1, []string{"orders", "twice", "650", "651"}},

@@ -64,6 +64,9 @@ func TestUsageErrorsComeBeforeAnyConnection(t *testing.T) {
 		{"describe", "-g", "billing", "--group-regex", "b.*"},
 		{"describe", "--all-groups", "--group-regex", "b.*"},
 		{"describe", "--group-regex", "("},
+		{"describe", "-g", "billing", "-g", strings.Repeat("g", 40_000)},
+		{"describe", "-g", "billing", "-t", strings.Repeat("t", 40_000) + ":1"},
+		{"history", "-g", strings.Repeat("g", 40_000)},
 		{"describe", "-t", "orders"},
 		{"describe", "--check"},
 		{"describe", "--problems"},
@@ -102,6 +105,7 @@ func TestUsageErrorsComeBeforeAnyConnection(t *testing.T) {
 			w.run(append(args, "-o", "json")...).exits(2).failure()
 		}
 	}
+	w.run("describe", "-g", strings.Repeat("g", 40_000)).exits(2).says("--group \"gggggggggggggggggggg\"… is longer than the 32,767 bytes that a name in Kafka can have")
 	// Without a cluster, and with a store that is no folder.
 	file := w.path("billing", "orders")
 	w.run("describe", "-g", "billing", "-s", file).exits(2).says(file, "not a folder")
@@ -112,6 +116,7 @@ func TestUsageErrorsComeBeforeAnyConnection(t *testing.T) {
 	w.vars["KAFKA_BOOTSTRAP_SERVERS"] = w.b.Bootstrap()
 	w.run("describe", "-g", "billing").exits(0).prints("(KAFKA_BOOTSTRAP_SERVERS)")
 	w.run("describe", "-g", "billing", "-b", w.b.Bootstrap()).exits(0).prints("(--bootstrap-server)")
+	same(t, "many partitions of a short name", w.run("describe", "-g", "billing", "-t", "orders:"+strings.Repeat("0,", 20_000)+"0").code, 0)
 	w.untouched()
 }
 

@@ -7,6 +7,7 @@ package offsets
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -18,6 +19,9 @@ type Key struct {
 	Topic     string
 	Partition int32
 }
+
+// LongestName is how many bytes a name can have in Kafka's requests. A longer one makes a broker hang up on all that is asked with it.
+const LongestName = math.MaxInt16
 
 // Internal reports a topic of Kafka's own, whose offsets are nobody's business.
 func Internal(topic string) bool {
