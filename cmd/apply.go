@@ -155,6 +155,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 		return errors.Join(ctx.Err(), w.unsave()) // nothing was written yet
 	}
 	g.unwritten = false
+	tellOfPipes() // whoever reads stdout may have seen enough, as head has: what is written has to be told all the same
 	var longErr error
 	if r.long != nil {
 		if longErr = r.long(ctx, w); g.hard.Err() != nil { // stopped for good: nothing can be read back

@@ -65,7 +65,7 @@ func byRank(all []cause) []cause {
 func causeOfCode(code int) cause {
 	return map[int]cause{
 		exitFailed: causeFailed, exitUsage: causeUsage, exitPartly: causeIncomplete, exitRefused: causeRefused, exitUnreachable: causeUnreachable,
-		exitNotMet: causeCheck, exitInterrupted: causeInterrupted,
+		exitNotMet: causeCheck, exitInterrupted: causeInterrupted, exitUnread: causeIncomplete,
 	}[code]
 }
 

@@ -29,13 +29,14 @@ const (
 	exitUnreachable = 5
 	exitNotMet      = 10
 	exitInterrupted = 130
+	exitUnread      = 141 // as a shell says it of a program that SIGPIPE ended
 )
 
 // storeLogin says where a store's password comes from.
 const storeLogin = "check user and password: " + offsetfile.PasswordVariable + " has it, or a $VARIABLE or ?password-file=FILE in -s"
 
 // precedence orders the codes of a run that met several: the first that occurs is the exit code.
-var precedence = [...]int{exitInterrupted, exitUsage, exitUnreachable, exitRefused, exitPartly, exitNotMet, exitFailed}
+var precedence = [...]int{exitInterrupted, exitUsage, exitUnreachable, exitRefused, exitPartly, exitNotMet, exitFailed, exitUnread}
 
 // problem is an error that knows its exit code and the next step.
 type problem struct {

@@ -84,6 +84,8 @@ const exitCodesTopic = `Exit codes
     5  cluster or store not reached, or its credentials refused
    10  a check or a wait is not met
   130  interrupted
+  141  written, but whoever read stdout went away before it was told: the error
+       on stderr has it, with the way back
 
 Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
 lists all, and its cause says why in one word, as unreachable or authentication.

@@ -499,15 +499,18 @@ func (w *writing) finishing() string {
 	return commandLine(line)
 }
 
-// untold is the error of a write that was done, but could not be told of: stdout is full, or closed. It must not read as if nothing
+// untold is the error of a write that was done, but could not be told of: stdout is full, or closed, or nobody reads it any more. It must not read as if nothing
 // had been written.
 func (w *writing) untold(err error) error {
 	if err == nil || !w.plan.Applied {
 		return err
 	}
-	n := w.plan.Count()
+	n, code := w.plan.Count(), exitPartly
+	if readerGone(err) {
+		code = exitUnread
+	}
 	return &problem{
-		code: exitPartly, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
+		code: code, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
 		hint: "all is done; what would undo it: " + w.plan.Undo, err: err,
 	}
 }

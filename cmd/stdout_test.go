@@ -3,11 +3,17 @@ package cmd_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"gtoffset/cmd"
 )
@@ -50,6 +56,49 @@ func TestStdoutFull(t *testing.T) {
 				t.Errorf("%d writes", n)
 			}
 		})
+	}
+}
+
+// Whoever reads stdout, as head does, may go away once the plan is shown: what was written then is told on stderr, with the way back.
+func TestStdoutUnread(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"table", "json"} {
+		w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+		asked, gone := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool {
+			once.Do(func() { close(asked) })
+			<-gone
+			return true
+		})
+		r := w.piped(func(out io.Reader) {
+			<-asked
+			must(t, out.(*os.File).Close())
+			close(gone)
+		}, "reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "-o", format)
+		r.exits(141).says("1 of 1 offsets are written and verified, but telling of it failed: ")
+		same(t, "committed", w.committed("billing", "orders"), "0=10")
+		line := "gtoffset import "
+		if format == "json" {
+			same(t, "cause and codes", words(r.failure().Cause, r.failure().Codes), "incomplete [141]")
+		} else {
+			line = "hint: all is done; what would undo it: gtoffset import "
+		}
+		r.says(line)
+	}
+	w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5)
+	w.b.FailCommit("orders", 0, kerr.InvalidCommitOffsetSize) // a write that failed says so with its own code
+	var talk bytes.Buffer
+	first := true
+	code := cmd.Main(t.Context(), w.env(writer(func(b []byte) (int, error) {
+		if !first {
+			return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
+		}
+		first = !strings.Contains(string(b), "orders")
+		return len(b), nil
+	}), &talk), []string{"reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute"})
+	if code != 1 || !strings.Contains(talk.String(), "nothing was written") {
+		t.Errorf("exit code = %d, want 1\n%s", code, &talk)
 	}
 }
 
