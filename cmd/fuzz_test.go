@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,15 +46,21 @@ func FuzzInstant(f *testing.F) {
 
 // FuzzDuration reads lengths of time, as each flag takes them.
 func FuzzDuration(f *testing.F) {
-	for _, s := range []string{"P7D", "PT168H", "P1DT12H", "7d", "90m", "1d12h", "30s", "1500", "1.5h", "P", "PT", "-1s", "P1M", "1h1d", "1e300d", "9999999999999d", "0.0000000001s", "pt1s", "P1DT"} {
+	for _, s := range []string{"P7D", "PT168H", "P1DT12H", "7d", "90m", "1d12h", "30s", "1500", "1.5h", "P", "PT", "-1s", "P1M", "1h1d", "1e300d", "9999999999999d", "0.0000000001s", "pt1s", "P1DT", "0", "PT0", "1h0", "0.0", "1h0.0000000001"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if d, err := parseBack(s); err == nil && (d < 0 || d > 100*365*24*time.Hour+time.Second) {
 			t.Fatalf("%q back is %v", s, d)
 		}
-		if d, err := parseSpan(s); err == nil && d <= 0 {
+		d, err := parseSpan(s)
+		if err == nil && d <= 0 {
 			t.Fatalf("%q is %v", s, d)
+		}
+		if unit := (*unitError)(nil); errors.As(err, &unit) {
+			if _, err := parseSpan(unit.ways[0]); err != nil && !strings.Contains(err.Error(), "too long") && !(strings.Contains(err.Error(), isZero) && strings.ContainsAny(s, "123456789")) { // or too little
+				t.Fatalf("%q: %q is offered, and %v", s, unit.ways[0], err)
+			}
 		}
 		var limit timeout
 		if limit.Set(s) == nil && time.Duration(limit) < time.Second {
