@@ -267,6 +267,28 @@ func TestOutputFileStays(t *testing.T) {
 	same(t, "the file after a failed run", string(after), string(before))
 }
 
+// What killed runs have left of the file is removed when it is old, and nothing else.
+func TestOutputFileTidies(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 100}).commit("billing", "orders", 10)
+	folder := t.TempDir()
+	old := time.Now().Add(-2 * time.Hour)
+	for name, at := range map[string]time.Time{".a.prom.123.tmp": old, ".a.prom.456.tmp": time.Now(), ".b.prom.123.tmp": old, ".a.prom.x1.tmp": old, ".a.prom..tmp": old, "a.prom.123.tmp": old} {
+		must(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+		must(t, os.Chtimes(filepath.Join(folder, name), at, at))
+	}
+	must(t, os.Mkdir(filepath.Join(folder, ".a.prom.9.tmp"), 0o700))
+	must(t, os.Chtimes(filepath.Join(folder, ".a.prom.9.tmp"), old, old))
+	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", filepath.Join(folder, "a.prom")).exits(0)
+	all, err := os.ReadDir(folder)
+	must(t, err)
+	names := make([]string, len(all))
+	for i, e := range all {
+		names[i] = e.Name()
+	}
+	same(t, "files", strings.Join(names, " "), ".a.prom..tmp .a.prom.456.tmp .a.prom.9.tmp .a.prom.x1.tmp .b.prom.123.tmp a.prom a.prom.123.tmp")
+}
+
 // One deleted topic, one group without a right, one broker that is away: everything else is shown, in each format.
 func TestEveryFormatShowsTheRest(t *testing.T) {
 	w := startWith(t, kafkatest.Options{Brokers: 3})

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -53,6 +55,7 @@ func replaceFile(path string, content []byte) (err error) {
 			return err
 		}
 	}
+	tidy(path)
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return unwrapPath(err)
@@ -67,6 +70,22 @@ func replaceFile(path string, content []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// tidy removes what runs that were killed have left of this one file: temporaries of an hour ago, by their names.
+func tidy(path string) {
+	folder := filepath.Dir(path)
+	all, _ := os.ReadDir(folder) // without a right to list they stay
+	for _, e := range all {
+		n, ours := strings.CutPrefix(e.Name(), "."+filepath.Base(path)+".")
+		n, temp := strings.CutSuffix(n, ".tmp")
+		if !ours || !temp || n == "" || strings.Trim(n, "0123456789") != "" || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(filepath.Join(folder, e.Name()))
+		}
+	}
 }
 
 // unwrapPath leaves out the name of the temporary file, which says nothing to anybody.
