@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
@@ -528,9 +530,18 @@ func (r *replay) summarise(err error) error {
 	if r.o.summary == "" || r.stretches == nil {
 		return err
 	}
-	f, werr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644) // a pipe that nobody reads would block
+	var b bytes.Buffer
+	werr := r.view(err).Write(output.Plain(&b), output.JSON)
 	if werr == nil {
-		werr = errors.Join(r.view(err).Write(output.Plain(f), output.JSON), f.Close())
+		werr = replaceFile(r.o.summary, b.Bytes())
+	}
+	if info, serr := os.Stat(r.o.summary); serr == nil && werr != nil && (!info.Mode().IsRegular() || errors.Is(werr, fs.ErrPermission) || errors.Is(werr, syscall.EBUSY)) {
+		// a pipe, or a file whose folder is not ours; a pipe that nobody reads would block
+		f, oerr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0)
+		if werr = oerr; oerr == nil {
+			_, werr = f.Write(b.Bytes())
+			werr = errors.Join(werr, f.Close())
+		}
 	}
 	if werr != nil {
 		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay has ended, but its summary could not be written: %v", werr), err: werr}

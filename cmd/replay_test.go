@@ -519,6 +519,24 @@ func TestReplaySummary(t *testing.T) {
 	w.run(w.replay("--summary", filepath.Join(t.TempDir(), "no", "summary"))...).exits(1).says("no such file or directory; nothing was read")
 }
 
+// A summary for which there is no room leaves what was there.
+func TestReplaySummaryOnFullDisk(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 2).save("billing", "orders", 0)
+	w.wrap = []string{"sh", "-c", `ulimit -f 0; exec "$0" "$@"`}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "summary.json")
+	w.process(0, "", w.replay("--summary", path)...).exits(3).says("its summary could not be written", "file too large")
+	all, err := os.ReadDir(folder)
+	must(t, err)
+	same(t, "files", len(all), 0)
+	must(t, os.WriteFile(path, []byte("{}"), 0o600))
+	w.process(0, "", w.replay("--summary", path)...).exits(3)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	same(t, "the old summary", string(text), "{}")
+}
+
 // Where no group plays a part none is asked about, nor asked for.
 func TestReplayWithoutGroup(t *testing.T) {
 	t.Parallel()
