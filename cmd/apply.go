@@ -576,6 +576,9 @@ func (w *writing) lock(ctx context.Context) error {
 			w.g.note("store %s %s", store.Name(), cannot)
 		}
 	}
+	if err := w.enoughFiles(); err != nil {
+		return err
+	}
 	for _, pg := range w.plan.Groups {
 		var topics []string
 		for _, c := range pg.Changes {

@@ -75,9 +75,6 @@ func parseSpan(s string) (time.Duration, error) {
 	return parseBack(s)
 }
 
-// isZero is said of 0, which no flag takes for a length of time.
-const isZero = "is 0, which is no duration"
-
 // unitError says that a length of time lacks its unit.
 type unitError struct {
 	given string
@@ -129,9 +126,6 @@ func parseBack(s string) (time.Duration, error) {
 		case end < 0 && sum == 0 && strings.Trim(rest, "0.") == "":
 			return bad(isZero) // with any unit
 		case end < 0:
-			if n, err := strconv.ParseFloat(rest, 64); err == nil && n == 0 && !any {
-				return bad(isZero)
-			}
 			return 0, lacksUnit(s, units, iso, clock)
 		case end == 0:
 			return bad("is no duration")

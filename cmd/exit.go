@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 
 	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/offsets"
@@ -82,7 +83,7 @@ func (g *global) judge(ctx context.Context, err error) verdict {
 	of := map[int][]cause{} // by code
 	for _, e := range split(err) {
 		p := explain(ctx, e)
-		if g.unwritten && (p.code == exitInterrupted || p.code == exitRefused || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission)) &&
+		if g.unwritten && (p.code == exitInterrupted || p.code == exitRefused || ofStdout(e) != nil || errors.Is(e, fs.ErrPermission) || errors.Is(e, syscall.EMFILE)) &&
 			!strings.Contains(p.text, nothingWritten[2:]) {
 			p.text += nothingWritten
 		}
@@ -203,6 +204,8 @@ func explain(ctx context.Context, err error) problem {
 		return *ofSettings(err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem{code: exitUnreachable, causes: []cause{causeTimeout}, text: "the time was up before everything was read", hint: "--timeout 60s waits longer"}
+	case errors.Is(err, syscall.EMFILE):
+		return problem{code: exitFailed, text: err.Error(), hint: "ulimit -n 4096 before it lets more files be open; or name fewer groups, with -g"}
 	case errors.Is(err, fs.ErrPermission):
 		return problem{code: exitFailed, causes: []cause{causeAuthorization}, text: err.Error(), hint: asJobsUser}
 	case errors.As(err, &damage):

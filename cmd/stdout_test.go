@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -100,6 +101,24 @@ func TestStdoutUnread(t *testing.T) {
 	if code != 1 || !strings.Contains(talk.String(), "nothing was written") {
 		t.Errorf("exit code = %d, want 1\n%s", code, &talk)
 	}
+}
+
+// More locks than files may be open are not begun with: what is left of a lock is its file.
+func TestTooManyFiles(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for i := range 100 {
+		name := fmt.Sprintf("orders-%d", i)
+		w.topic(name, [2]int64{10, 20}).save("billing", name, 5)
+	}
+	line := []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--execute"}
+	w.wrap = []string{"sh", "-c", `ulimit -n 100; exec "$0" "$@"`}
+	w.process(0, "", line...).exits(1).says("100 files are to be locked at a time: too many open files; nothing was written", "hint: ulimit -n 356 before it")
+	locks, err := filepath.Glob(w.path("billing", "*") + ".lock")
+	must(t, err)
+	same(t, "locks, backups", words(len(locks), len(w.backups())), "0 0")
+	w.wrap[2] = `ulimit -n 356; exec "$0" "$@"`
+	w.process(0, "", line...).exits(0)
 }
 
 // A document, or records, for a stdout that is closed would be nowhere.
