@@ -164,7 +164,7 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 	}
 	wrote := w.carryOut()
 	if moved := w.plan.Has(func(c *offsets.Change) bool { return c.Result == offsets.Failed && c.Moved }); r.long == nil && moved {
-		if n := w.plan.Count(); n.Written+n.Unknown > 0 {
+		if n := w.plan.Count(); wrote || n.Unknown > 0 {
 			w.plan.Undo += " --partial" // what another wrote stays
 		} else if err := w.unsave(); err != nil {
 			longErr = err
@@ -486,8 +486,9 @@ func (w *writing) lastRead(ctx context.Context) error {
 	var names []string
 	leans := map[string]bool{}
 	for _, pg := range w.plan.Groups {
-		leans[pg.Group] = pg.Leans(offsets.Stored)
-		if pg.WritesCommits() || pg.Leans(offsets.Committed) {
+		byOther := w.plan.From == ""
+		leans[pg.Group] = byOther && pg.Leans(offsets.Stored)
+		if pg.WritesCommits() || byOther && pg.Leans(offsets.Committed) {
 			names = append(names, pg.Group)
 		}
 	}
@@ -497,6 +498,9 @@ func (w *writing) lastRead(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
 	defer cancel()
 	now, _, err := w.g.session.cluster.Groups(limited, names, partitionsOf(w.scope.selections))
+	if err == nil && w.plan.From != "" {
+		err = w.g.lookFrom(limited, w.plan.From, &w.fresh)
+	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // nothing was written yet
 	}

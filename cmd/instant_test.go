@@ -75,7 +75,7 @@ func TestParseBack(t *testing.T) {
 		"7d": "168h0m0s", "P7D": "168h0m0s", "PT168H": "168h0m0s", "168h": "168h0m0s", "p7d": "168h0m0s",
 		"1d12h": "36h0m0s", "P1DT12H": "36h0m0s", "1.5d": "36h0m0s", "90m": "1h30m0s", "PT1H30M": "1h30m0s", "PT0.5S": "500ms",
 		"-1h": "sign", "+1h": "sign", "10": "no unit", "P10": "no unit", "1y": "unknown unit", "P1M": "unknown unit", "PT1D": "unknown unit",
-		"P1DT": "ends with T", "12h1d": "wrong place", "": "no duration", "P": "no duration", "0s": "no duration", "999999999d": "too long", "h": "no duration",
+		"P1DT": "ends with T", "12h1d": "wrong place", "": "no duration", "P": "no duration", "0s": "zero", "999999999d": "too long", "h": "no duration",
 	} {
 		got, err := parseBack(in)
 		said := got.String()

@@ -154,7 +154,7 @@ func TestUnits(t *testing.T) {
 			w.run(append(args, flag, "60")...).exits(2).
 				says("error: "+flag+` "60" has no unit`, "hint: "+flag+" 60s, or "+flag+" 60m, or "+flag+" 60h, or "+flag+" 60d")
 			if flag != "--for" { // which may be no time at all
-				w.run(append(args, flag, "0")...).exits(2).says("error: " + flag + ` "0" is 0, which is no duration`).never("0s")
+				w.run(append(args, flag, "0")...).exits(2).says("error: " + flag + ` "0" is zero`).never("0s")
 			}
 			same(t, "requests", w.b.Count(), 0)
 			if flag == "--since" || flag == "--until" {
