@@ -486,9 +486,8 @@ func (w *writing) lastRead(ctx context.Context) error {
 	var names []string
 	leans := map[string]bool{}
 	for _, pg := range w.plan.Groups {
-		byOther := w.plan.From == ""
-		leans[pg.Group] = byOther && pg.Leans(offsets.Stored)
-		if pg.WritesCommits() || byOther && pg.Leans(offsets.Committed) {
+		leans[pg.Group] = w.plan.From == "" && w.g.session.store != nil && pg.Leans(offsets.Stored)
+		if pg.WritesCommits() || pg.Leans(offsets.Committed) {
 			names = append(names, pg.Group)
 		}
 	}

@@ -598,6 +598,26 @@ func TestFreshLook(t *testing.T) {
 				w.run("reset", "-g", "billing", "-t", "orders", "--to-"+side, other, "-s", w.store).exits(4).says("the "+side+" offset that decided has moved since the plan", "nothing was written")
 				same(t, "files", len(w.backups()), 0)
 			}
+			for _, side := range []string{"--committed", "--stored"} {
+				w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 800).save("billing", "orders", 600).commit("other", "orders", 700)
+				meanwhile(w, func() { w.commit("other", "orders", 560) })
+				w.run("reset", "-g", "billing", "-t", "orders", "--from-group", "other", side, "-s", w.store).exits(4).
+					says(`the offset of group "other" that decided has moved since the plan: was 700, is 560`, "nothing was written")
+				same(t, "files", len(w.backups()), 0)
+			}
+		})
+		t.Run("nothing decided, as there is no store", func(t *testing.T) {
+			t.Parallel()
+			w := start(t).topic("orders", [2]int64{500, 900})
+			w.run("clamp", "-g", "new", "-t", "orders", "--create", "--execute").exits(0)
+			plan := w.run("clamp", "-g", "newer", "-t", "orders", "--create", "--dry-run", "-o", "json").exits(0).never(`"beside"`).out
+			w.vars["GTOFFSET_STORE"] = w.store
+			w.save("newer", "orders", 600)
+			w.run("import", w.document(strings.Replace(plan, `"target":`, `"beside":null,"target":`, 1)), "--create", "--execute").exits(4).says("was none, is 600")
+			w.run("import", w.document(plan), "--create", "--execute").exits(0)
+			delete(w.vars, "GTOFFSET_STORE")
+			w.forget("newer")
+			w.run("import", w.document(strings.Replace(plan, `"target":`, `"beside":null,"target":`, 1)), "--create", "--execute").exits(0)
 		})
 		t.Run("--partial", func(t *testing.T) {
 			t.Parallel()
