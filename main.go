@@ -24,8 +24,8 @@ func interrupts(ctx context.Context) (soft, hard context.Context) {
 	soft, cancel := context.WithCancel(hard)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT) // Go ends the last with 2, which is usage
-	hangUps := make(chan os.Signal, 1)   // a terminal that goes may send several
-	if !signal.Ignored(syscall.SIGHUP) { // as it is by nohup
+	hangUps := make(chan os.Signal, 1)                                     // a terminal that goes may send several
+	if !signal.Ignored(syscall.SIGHUP) {                                   // as it is by nohup
 		signal.Notify(hangUps, syscall.SIGHUP)
 	}
 	go func() {

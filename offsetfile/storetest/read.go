@@ -64,8 +64,15 @@ func (c *contract) onlyRead(t *testing.T) {
 func (c *contract) read(t *testing.T) {
 	s, group := c.open(t, Given{}), c.group()
 	puts := []put{
-		{"t", 0, 0}, {"t", 1, 1}, {"t", 2, math.MaxInt64}, {"t", 3, 1 << 53}, {"t", 4, 1<<53 + 1}, {"t", 5, math.MaxInt32 + 1}, {"t", 10, 9},
-		{"t", math.MaxInt32, math.MaxInt64 - 1}, {"u", 11, 7},
+		{"t", 0, 0},
+		{"t", 1, 1},
+		{"t", 2, math.MaxInt64},
+		{"t", 3, 1 << 53},
+		{"t", 4, 1<<53 + 1},
+		{"t", 5, math.MaxInt32 + 1},
+		{"t", 10, 9},
+		{"t", math.MaxInt32, math.MaxInt64 - 1},
+		{"u", 11, 7},
 	}
 	c.fill(t, group, puts...)
 	var want []string
