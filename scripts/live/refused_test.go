@@ -21,10 +21,10 @@ func TestWhatKafkaRefuses(t *testing.T) {
 		defer w.Close()
 		return w.WriteCommits(s.t.Context(), s.group, changes)
 	}
-	change := func(s scene, partition int32, offset int64, topicID string) offsets.Change {
+	change := func(s scene, partition int32, from, to int64, topicID string) offsets.Change {
 		return offsets.Change{
 			Key: offsets.Key{Topic: s.topic, Partition: partition}, Side: offsets.Committed, Verdict: offsets.Write,
-			New: offsets.Value{Offset: offset, Epoch: offsets.None}, TopicID: topicID,
+			Old: offsets.Value{Offset: from, Epoch: offsets.None}, New: offsets.Value{Offset: to, Epoch: offsets.None}, TopicID: topicID,
 		}
 	}
 	refused := func(s scene, c offsets.Change, why string) {
@@ -39,7 +39,7 @@ func TestWhatKafkaRefuses(t *testing.T) {
 			member, err := cluster.Join(t.Context(), kind, s.group, s.topic, kgo.DisableAutoCommit())
 			must(t, err)
 			defer member.Leave()
-			got := write(s, change(s, 0, 5, s.topicID()), change(s, 0, offsets.None, s.topicID()))
+			got := write(s, change(s, 0, offsets.None, 5, s.topicID()), change(s, 0, 5, offsets.None, s.topicID()))
 			refused(s, got[0], "the group is active")
 			same(t, "the removal after it", got[1].Result, offsets.NotTried)
 			same(t, "committed", s.committed(), "")
@@ -51,7 +51,7 @@ func TestWhatKafkaRefuses(t *testing.T) {
 		id := s.topicID()
 		must(t, cluster.Recreate(t.Context(), s.topic))
 		s.forgets()
-		refused(s, write(s, change(s, 0, 20, id))[0], "recreated")
+		refused(s, write(s, change(s, 0, offsets.None, 20, id))[0], "recreated")
 		same(t, "committed", s.committed(), "")
 	})
 	t.Run("one of three partitions", func(t *testing.T) {
@@ -59,10 +59,14 @@ func TestWhatKafkaRefuses(t *testing.T) {
 			s := stage(t, on, [2]int64{0, 50}, [2]int64{0, 50})
 			s.commit(5, 5)
 			id := s.topicID()
-			got := write(s, change(s, 0, offsets.None, id), change(s, 1, 44, id), change(s, 99, 1, id))
+			got := write(s, change(s, 0, 5, offsets.None, id), change(s, 1, 5, 44, id), change(s, 99, offsets.None, 1, id))
 			same(t, "removed", got[0].Result, offsets.Written)
 			same(t, "written", got[1].Result, offsets.Written)
 			same(t, "of a partition that there is not", got[2].Result, offsets.Failed)
+			same(t, "committed", s.committed(), "1=44")
+			got = write(s, change(s, 0, offsets.None, 7, id), change(s, 1, 5, 45, id))
+			same(t, "the removal after it", got[0].Result, offsets.NotTried)
+			refused(s, got[1], "moved since the plan: was 5, is 44")
 			same(t, "committed", s.committed(), "1=44")
 		})
 	})
