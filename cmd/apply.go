@@ -165,7 +165,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 	wrote := w.carryOut()
 	if moved := w.plan.Has(func(c *offsets.Change) bool { return c.Result == offsets.Failed && c.Moved }); r.long == nil && moved {
 		if n := w.plan.Count(); wrote || n.Unknown > 0 {
-			w.plan.Undo += " --partial" // what another wrote stays
+			if w.plan.Undo != "" {
+				w.plan.Undo += " --partial" // what another wrote stays
+			}
 		} else if err := w.unsave(); err != nil {
 			longErr = err
 		}

@@ -695,6 +695,9 @@ func TestFreshLook(t *testing.T) {
 				w := low(t).commit("other", "orders", 50, 60)
 				w.behind(kmsg.OffsetFetch, 4, "other") // the first group is about to be written
 				r := w.run(append(strings.Fields(args), "--execute")...).exits(3).says("moved since the plan: was 50, is 300")
+				bare := low(t).commit("other", "orders", 50, 60)
+				bare.behind(kmsg.OffsetFetch, 4, "other")
+				bare.run(append(strings.Fields(args), "--execute", "--no-backup")...).exits(3).prints("there is no undo").never("--partial")
 				same(t, "committed", w.committed("other", "orders"), "0=300 1=60")
 				w.run(r.undo()...).exits(3)
 				same(t, "undone", w.committed("billing", "orders")+" | "+w.committed("other", "orders"), "0=100 1=600 | 0=300 1=60")
