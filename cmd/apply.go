@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -604,6 +605,35 @@ func (w *writing) lock(ctx context.Context) error {
 		for _, n := range l.Notes() {
 			w.g.note("%s", n)
 		}
+	}
+	return nil
+}
+
+// enoughFiles tries, where locks are files, whether all can be open at a time: what failed at the last would leave those of the others, as
+// a lock file cannot be removed again.
+func (w *writing) enoughFiles() error {
+	const others = 32 // connections, and the files themselves
+	if store := w.g.session.store; store == nil || !store.Can().Locks {
+		return nil
+	}
+	places := map[string]bool{}
+	for group, c := range w.plan.Each() {
+		if c.Side == offsets.Stored && c.Verdict == offsets.Write {
+			places[group+"\x00"+c.Topic] = true
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	for range len(places) + others {
+		f, err := os.Open(os.DevNull)
+		if err != nil {
+			return &problem{
+				code: exitFailed, text: fmt.Sprintf("%s are to be locked at a time: %v; nothing was written", offsets.Plural(len(places), "file"), unwrapPath(err)),
+				hint: fmt.Sprintf("ulimit -n %d before it lets so many be open; or name fewer groups, with -g", len(places)+8*others),
+			}
+		}
+		defer f.Close()
 	}
 	return nil
 }

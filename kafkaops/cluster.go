@@ -164,7 +164,7 @@ func troubleCode(code int16, right string) *offsets.Trouble {
 
 // coordinatorsOf finds the coordinator of each group, with one batched request where the broker can. A group is in exactly one
 // of the two maps. With fresh set nothing that is known is used.
-func (c *Cluster) coordinatorsOf(ctx context.Context, groups []string, via int32, fresh bool) (map[string]int32, map[string]*offsets.Trouble) {
+func (c *Cluster) coordinatorsOf(ctx context.Context, groups []string, fresh bool) (map[string]int32, map[string]*offsets.Trouble) {
 	found, troubles := map[string]int32{}, map[string]*offsets.Trouble{}
 	todo := groups
 	if !fresh {
@@ -185,11 +185,7 @@ func (c *Cluster) coordinatorsOf(ctx context.Context, groups []string, via int32
 		}
 		var again []string
 		for part := range chunks(todo, maxRequest, func(g string) int { return len(g) + 16 }) {
-			answers, err := c.wire.Do(ctx, via, func(v wire.Versions) ([]kmsg.Request, error) { return findCoordinator(v, part) })
-			if err != nil && via != wire.Any {
-				via = wire.Any
-				answers, err = c.wire.Do(ctx, via, func(v wire.Versions) ([]kmsg.Request, error) { return findCoordinator(v, part) })
-			}
+			answers, err := c.wire.Do(ctx, wire.Any, func(v wire.Versions) ([]kmsg.Request, error) { return findCoordinator(v, part) })
 			if err != nil {
 				for _, g := range part {
 					troubles[g] = troubleOf(err)

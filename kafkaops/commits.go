@@ -35,7 +35,7 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 		if try > 0 && !pause(ctx, try) {
 			break
 		}
-		nodes, troubles := c.coordinatorsOf(ctx, []string{group}, wire.Any, fresh)
+		nodes, troubles := c.coordinatorsOf(ctx, []string{group}, fresh)
 		if t := troubles[group]; t != nil {
 			return nil, t
 		}

@@ -243,7 +243,7 @@ type reading struct {
 func (r *reading) read(ctx context.Context, ask []string) {
 	fresh := false
 	for try := 0; len(ask) > 0; try++ {
-		nodes, troubles := r.c.coordinatorsOf(ctx, ask, wire.Any, fresh)
+		nodes, troubles := r.c.coordinatorsOf(ctx, ask, fresh)
 		work := map[int32][]string{}
 		for _, id := range ask {
 			if t := troubles[id]; t != nil {
@@ -487,10 +487,14 @@ func (r *reading) readPending(ctx context.Context) {
 		topics := map[string][]int32{}
 		for _, id := range ids {
 			for k, e := range r.groups[id].Commits {
-				if e.Pending && !slices.Contains(topics[k.Topic], k.Partition) {
+				if e.Pending {
 					topics[k.Topic] = append(topics[k.Topic], k.Partition)
 				}
 			}
+		}
+		for topic, partitions := range topics { // several groups may have the same
+			slices.Sort(partitions)
+			topics[topic] = slices.Compact(partitions)
 		}
 		for part := range chunkTopics(topics) {
 			answers, err := r.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {

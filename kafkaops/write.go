@@ -162,7 +162,7 @@ func refusedForGood(err error) bool {
 
 // coordinator finds the group's coordinator, anew unless it is the first try.
 func (w *writing) coordinator(ctx context.Context, try int) (int32, *offsets.Trouble) {
-	nodes, troubles := w.c.coordinatorsOf(ctx, []string{w.group}, wire.Any, try > 0)
+	nodes, troubles := w.c.coordinatorsOf(ctx, []string{w.group}, try > 0)
 	if t := troubles[w.group]; t != nil {
 		return 0, t
 	}

@@ -309,7 +309,7 @@ func (j *Judged) ofThisLog(side Side) bool {
 
 // again is what a change comes to read again of a partition that had no offset on its side.
 func (c Change) again(r Row, cluster string, store bool) Change {
-	if c.Old.Offset == None && c.toDo() && r.Range.Known() {
+	if c.Old.Offset == None && c.ToDo() && r.Range.Known() {
 		j := JudgeRow(&r, cluster, store)
 		c.Repeats = max(j.perhaps()-r.Range.clamp(c.New.Offset), 0)
 	}

@@ -34,7 +34,7 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 		}
 	}
 	return p.eachOf(func(group string, c Change) Change {
-		if pg, ok := closed[group]; ok && c.toDo() && c.Result != Already {
+		if pg, ok := closed[group]; ok && c.ToDo() && c.Result != Already {
 			c.Would = c.Reason
 			if c.Verdict == Ask {
 				c.Would += "; needs " + c.Choice
@@ -96,14 +96,14 @@ func (pg PlanGroup) WritesCommits() bool { return pg.Whole && pg.Refusal == "" |
 // Leans reports whether something that is to be written was decided by what stands on a side, which is the other one.
 func (pg PlanGroup) Leans(on Side) bool {
 	return slices.ContainsFunc(pg.Changes, func(c Change) bool {
-		return c.Side != on && c.Beside != nil && c.toDo() && c.Result != Already
+		return c.Side != on && c.Beside != nil && c.ToDo() && c.Result != Already
 	})
 }
 
 // writes reports whether anything is left to be written on a side.
 func (pg PlanGroup) writes(side Side) bool {
 	for _, c := range pg.Changes {
-		if c.Side == side && c.toDo() && c.Result != Already {
+		if c.Side == side && c.ToDo() && c.Result != Already {
 			return true
 		}
 	}

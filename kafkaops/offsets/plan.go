@@ -182,7 +182,7 @@ func (p Plan) ToDo() int {
 	todo := 0
 	for _, g := range p.Groups {
 		for _, c := range g.Changes {
-			if c.toDo() && c.Result != Already {
+			if c.ToDo() && c.Result != Already {
 				todo++
 			}
 		}
@@ -398,13 +398,8 @@ func (c Change) Overtaken(now Entry) string {
 // RefusePending refuses to write commits that an open transaction is going to commit anew: its job is in the middle of something, and which
 // of the two stands depends on which comes later in the log.
 func (p Plan) RefusePending(s Snapshot) Plan {
-	whole := map[string]bool{}
-	for _, pg := range p.Groups {
-		whole[pg.Group] = pg.Whole
-	}
 	p = p.eachOf(func(group string, c Change) Change {
-		g, _ := s.Group(group)
-		if r, _ := g.Row(c.Key); c.Side == Committed && r.Committed.Pending && c.Verdict != Refuse && (whole[group] || c.toDo()) {
+		if c.Side == Committed && c.Verdict != Refuse && s.row(group, c.Key).Committed.Pending && (c.ToDo() || p.deletes(group)) {
 			return c.refusePending()
 		}
 		return c
@@ -562,7 +557,7 @@ func Resume(p Plan, s Snapshot) Plan {
 	}
 	asked, done := map[place]bool{}, map[place]bool{}
 	for group, c := range p.Each() {
-		if c.toDo() && c.stands(ValueOf(s.row(group, c.Key).Entry(c.Side))) {
+		if c.ToDo() && c.stands(ValueOf(s.row(group, c.Key).Entry(c.Side))) {
 			done[place{group, c.Key, c.Side}] = true
 		}
 	}
@@ -587,7 +582,7 @@ func Resume(p Plan, s Snapshot) Plan {
 		if why := refused[group]; why != "" && c.Verdict != Keep {
 			return c.refuse(why, "")
 		}
-		if foreign && c.toDo() {
+		if foreign && c.ToDo() {
 			return c.refuseUntil(fmt.Sprintf("the plan is for cluster %s, and this is %s", planned, s.Origin.Cluster), atHome)
 		}
 		if c.Verdict == Ask {
@@ -671,7 +666,7 @@ func (c Change) Below(least int64) bool {
 // AtLeast refuses what a store has no number for, as its smallest next offset is least.
 func (p Plan) AtLeast(least int64) Plan {
 	return p.eachOf(func(_ string, c Change) Change {
-		if c.toDo() && c.Below(least) {
+		if c.ToDo() && c.Below(least) {
 			return c.refuse(fmt.Sprintf("%d cannot be stored: the store counts the last record that was processed, and there is none before it", c.New.Offset), "")
 		}
 		return c
@@ -727,19 +722,19 @@ func (p Plan) left(s Snapshot) map[storedPlace]int {
 	}
 	for group, c := range p.Each() {
 		at := storedPlace{group, c.Topic}
-		if _, loses := left[at]; loses && c.Side == Stored && c.toDo() && c.Old.Offset == None && c.New.Offset != None {
+		if _, loses := left[at]; loses && c.Side == Stored && c.ToDo() && c.Old.Offset == None && c.New.Offset != None {
 			left[at]++
 		}
 	}
 	return left
 }
 
-// toDo reports whether the change is written, or will be if that is consented to.
-func (c *Change) toDo() bool { return c.Verdict == Write || c.Verdict == Ask }
+// ToDo reports whether the change is written, or will be if that is consented to.
+func (c *Change) ToDo() bool { return c.Verdict == Write || c.Verdict == Ask }
 
 // removes reports whether the change takes an entry out of the store.
 func (c *Change) removes() bool {
-	return c.Side == Stored && c.toDo() && c.Old.Offset != None && c.New.Offset == None
+	return c.Side == Stored && c.ToDo() && c.Old.Offset != None && c.New.Offset == None
 }
 
 // placeOf is where a topic of the group lies.

@@ -119,7 +119,7 @@ func (w *Walker) NextRecord() bool {
 	return false
 }
 
-// took counts a record that is given out.
+// took moves on behind a record that is given out.
 func (w *Walker) took() {
 	w.position = w.rec.Offset + 1
 }

@@ -234,7 +234,7 @@ func (r *reading) planGroup(t *tree, v, i int, p *offsets.Plan) {
 
 // misplaced says what lets a change pass a check and stands where no command puts it, "" for nothing: who edits a plan is held to the rest.
 func misplaced(command string, g *offsets.PlanGroup, c *offsets.Change) string {
-	writes := c.Verdict == offsets.Write || c.Verdict == offsets.Ask
+	writes := c.ToDo()
 	switch {
 	case writes && (g.Whole || g.Live) && c.Side != offsets.Committed:
 		return "side is stored in a group that is whole or live, of which only commits are removed"
