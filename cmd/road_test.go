@@ -683,20 +683,30 @@ func TestFreshLook(t *testing.T) {
 			t.Run(args, func(t *testing.T) {
 				t.Parallel()
 				w := low(t)
-				w.behind(kmsg.OffsetFetch, 3, "billing")
+				w.behind(kmsg.OffsetFetch, 3, "billing", 300, "")
 				w.run(append(strings.Fields(args), "--execute")...).exits(4).says("moved since the plan: was 100, is 300", "nothing was written", "run the same command again")
 				same(t, "files", len(w.backups()), 0)
 				same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
 			})
 		}
+		t.Run("the same with other metadata, which the backup has not", func(t *testing.T) {
+			t.Parallel()
+			for look := range int32(2) { // behind the fresh look, and behind the last read
+				w := low(t)
+				w.behind(kmsg.OffsetFetch, 2+look, "billing", 100, "theirs")
+				w.run("clamp", "-g", "billing", "--execute").exits(4).says("orders 0: its metadata has changed since the plan", "nothing was written")
+				same(t, "files", len(w.backups()), 0)
+				w.run("export", "-g", "billing", "--committed", "-o", "json").exits(0).prints("theirs")
+			}
+		})
 		t.Run("of the second group", func(t *testing.T) {
 			t.Parallel()
 			for _, args := range []string{"clamp -g billing -g other", "delete -g billing -g other --whole-group"} {
 				w := low(t).commit("other", "orders", 50, 60)
-				w.behind(kmsg.OffsetFetch, 4, "other") // the first group is about to be written
+				w.behind(kmsg.OffsetFetch, 4, "other", 300, "") // the first group is about to be written
 				r := w.run(append(strings.Fields(args), "--execute")...).exits(3).says("moved since the plan: was 50, is 300")
 				bare := low(t).commit("other", "orders", 50, 60)
-				bare.behind(kmsg.OffsetFetch, 4, "other")
+				bare.behind(kmsg.OffsetFetch, 4, "other", 300, "")
 				bare.run(append(strings.Fields(args), "--execute", "--no-backup")...).exits(3).prints("there is no undo").never("--partial")
 				same(t, "committed", w.committed("other", "orders"), "0=300 1=60")
 				w.run(r.undo()...).exits(3)
@@ -707,7 +717,7 @@ func TestFreshLook(t *testing.T) {
 			t.Parallel()
 			w := low(t)
 			w.b.Fake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.NotCoordinator, Count: 1})
-			w.behind(kmsg.OffsetCommit, 1, "billing")
+			w.behind(kmsg.OffsetCommit, 1, "billing", 300, "")
 			w.run("clamp", "-g", "billing", "--execute").exits(4).says("moved since the plan: was 100, is 300", "nothing was written")
 			same(t, "committed", w.committed("billing", "orders"), "0=300 1=600")
 		})
@@ -750,13 +760,16 @@ func TestFreshLook(t *testing.T) {
 	})
 }
 
-// behind lets another commit 300 for partition 0 of a group before the nth of such requests is answered.
-func (w *world) behind(kind kmsg.Key, n int32, group string) {
+// behind lets another commit for partition 0 of a group before the nth of such requests is answered.
+func (w *world) behind(kind kmsg.Key, n int32, group string, offset int64, metadata string) {
 	var asked atomic.Int32
 	w.b.Rewrite(kind.Int16(), func(_ int32, r kmsg.Response) bool {
 		if asked.Add(1) == n {
-			go w.b.Commit(group, "orders", 0, 300, -1, "")
-			_, _ = w.b.Fake.WaitGroupInfo(w.t.Context(), group, func(g *kfake.GroupInfo) bool { return g.Commits["orders"][0].Offset == 300 })
+			go w.b.Commit(group, "orders", 0, offset, -1, metadata)
+			_, _ = w.b.Fake.WaitGroupInfo(w.t.Context(), group, func(g *kfake.GroupInfo) bool {
+				c := g.Commits["orders"][0]
+				return c.Offset == offset && c.Metadata == metadata
+			})
 		}
 		return true
 	})

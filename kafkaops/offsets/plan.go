@@ -384,13 +384,17 @@ func (c Change) refusePending() Change {
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may.
 func (c Change) Overtaken(now Entry) string {
-	switch at := ValueOf(now).Offset; {
+	switch v := ValueOf(now); {
 	case now.Pending:
 		return pending
 	case now.Problem():
 		return "what stands could not be read before the write: " + now.Reason
-	case at != c.Old.Offset && at != c.New.Offset:
-		return fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(at))
+	case v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
+		return ""
+	case v.Offset != c.Old.Offset && v.Offset != c.New.Offset:
+		return fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(v.Offset))
+	case v.Offset == c.Old.Offset && v.Metadata != c.Old.Metadata:
+		return "its metadata has changed since the plan"
 	}
 	return ""
 }
