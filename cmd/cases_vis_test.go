@@ -89,7 +89,7 @@ func TestCasesVis(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("t1", two...).commit("billing", "t1", 600, 10).commit("shipping", "t1", 600, 10)
 		defer w.b.DenyGroup("billing")()
-		r := w.run("describe", "-g", "billing", "-g", "shipping").exits(3).says(`group "billing" could not be read: not allowed: DESCRIBE on group billing is missing`, "hint: kafka-acls --bootstrap-server ", "--allow-principal User:NAME --operation Describe --group billing")
+		r := w.run("describe", "-g", "billing", "-g", "shipping").exits(3).says(`group "billing" could not be read: not allowed: DESCRIBE on group billing is missing`, "hint: kafka-acls.sh --bootstrap-server ", "--allow-principal User:NAME --operation Describe --group billing")
 		r.prints("shipping", "unknown: the group could not be read")
 		w.run("describe", "-g", "billing", "-g", "shipping", "-o", "json").exits(3).failure()
 		w.run("describe", "-g", "billing", "-t", "t1").exits(3).says("DESCRIBE on group billing")

@@ -147,11 +147,20 @@ func (g *global) allowing(r offsets.Right) string {
 		bootstrap = g.session.origin.Bootstrap
 		user, _, _ = strings.Cut(cmp.Or(g.session.user, user), "@") // of a Kerberos principal
 	}
-	words := []string{"kafka-acls", "--bootstrap-server", bootstrap, "--add", "--allow-principal", "User:" + user, "--operation", r.Operation[:1] + strings.ToLower(r.Operation[1:]), "--" + r.On}
+	words := []string{"kafka-acls.sh", "--bootstrap-server", bootstrap, "--add", "--allow-principal", "User:" + user, "--operation", r.Operation[:1] + strings.ToLower(r.Operation[1:]), "--" + r.On}
 	if r.Name != "" {
 		words = append(words, r.Name)
 	}
 	return commandLine(words)
+}
+
+// kafkaTool is a line of one of Kafka's own tools, for this cluster and with these settings.
+func (g *global) kafkaTool(name string, words ...string) string {
+	line := []string{name, "--bootstrap-server", g.session.origin.Bootstrap}
+	if g.commandConfig != "" {
+		line = append(line, "--command-config", absolutePath(g.commandConfig))
+	}
+	return commandLine(append(line, words...))
 }
 
 // absolutePath makes a line mean the same in another folder.

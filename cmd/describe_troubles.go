@@ -178,11 +178,14 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	hint := ""
-	if missing != "" {
-		hint = g.near("-t", missing, g.session.topicNames)
+	hint := g.typed("describe", "-g", shot.Groups[0].ID) + " shows its topics"
+	if shot.Groups[0].ID == "" { // a replay for no group
+		hint = g.kafkaTool("kafka-topics.sh", "--list") + " shows them"
 	}
-	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: cmp.Or(hint, g.typed("describe", "-g", shot.Groups[0].ID)+" shows its topics")}
+	if missing != "" {
+		hint = cmp.Or(g.near("-t", missing, g.session.topicNames), hint)
+	}
+	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: hint}
 }
 
 // topicsSeen are the topics that have rows.

@@ -97,7 +97,7 @@ func TestMissingRight(t *testing.T) {
 			t.Parallel()
 			w, args := outcomeWorld(t, outcome{line: c.line, world: c.world})
 			r := w.run(args...).exits(c.code)
-			r.says("not allowed: ", "hint: kafka-acls --bootstrap-server "+w.b.Bootstrap()+" --add --allow-principal User:NAME "+c.right)
+			r.says("not allowed: ", "hint: kafka-acls.sh --bootstrap-server "+w.b.Bootstrap()+" --add --allow-principal User:NAME "+c.right)
 		})
 	}
 }
@@ -320,7 +320,7 @@ func TestRefusalsAreToldTogether(t *testing.T) {
 	// No flag helps a share group: another program does it.
 	w = start(t).topic("orders", [2]int64{0, 1000})
 	w.share()
-	share := "hint: kafka-share-groups --bootstrap-server " + w.b.Bootstrap() + " --group billing --topic orders "
+	share := "hint: kafka-share-groups.sh --bootstrap-server " + w.b.Bootstrap() + " --group billing --topic orders "
 	w.run("import", document, "-g", "billing", "--committed", "--execute").exits(4).says(`"billing" is a share group`, share+"--reset-offsets --to-earliest --dry-run")
 	w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--dry-run").exits(4).says(share + "--reset-offsets").never("NEW is")
 	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(4).says(share + "--delete-offsets\n")

@@ -203,21 +203,24 @@ func (w *writing) sibling(pg offsets.PlanGroup) string {
 	if pg.Type != offsets.Share {
 		return ""
 	}
-	words := []string{"kafka-share-groups", "--bootstrap-server", w.plan.Origin.Bootstrap, "--group", pg.Group}
-	what, shows := "--delete", ""
+	words, shows := []string{"--group", pg.Group}, ""
 	if !pg.Whole {
 		for _, sel := range w.scope.selections {
 			words = append(words, "--topic", sel.Topic)
 		}
-		what = "--delete-offsets"
 	}
-	if w.plan.Command != "delete" {
-		what, shows = "--reset-offsets --to-earliest --dry-run", " shows what it would set"
+	switch {
+	case w.plan.Command == "delete" && pg.Whole:
+		words = append(words, "--delete")
+	case w.plan.Command == "delete":
+		words = append(words, "--delete-offsets")
+	default:
 		if len(w.scope.selections) == 0 {
-			what = "--all-topics " + what
+			words = append(words, "--all-topics")
 		}
+		words, shows = append(words, "--reset-offsets", "--to-earliest", "--dry-run"), " shows what it would set"
 	}
-	return commandLine(words) + " " + what + shows
+	return w.g.kafkaTool("kafka-share-groups.sh", words...) + shows
 }
 
 // aside is what helps with the places in the store of what is refused, where no flag of the command does; "" if nothing is known to.

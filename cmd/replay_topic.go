@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"gtoffset/kafkaops/offsets"
@@ -140,12 +141,7 @@ func (r *replay) createTopic(ctx context.Context) string {
 	if ranges, err := r.g.session.cluster.Ranges(ctx, []string{source}, false); err == nil {
 		partitions = max(partitions, len(ranges.Topics[source].Ranges))
 	}
-	line := "kafka-topics.sh --create --topic " + quote(r.o.toTopic) + fmt.Sprintf(" --partitions %d", partitions)
-	line += " --bootstrap-server " + quote(r.shot.Origin.Bootstrap)
-	if r.g.commandConfig != "" {
-		line += " --command-config " + quote(absolutePath(r.g.commandConfig))
-	}
-	return line
+	return r.g.kafkaTool("kafka-topics.sh", "--create", "--topic", r.o.toTopic, "--partitions", strconv.Itoa(partitions))
 }
 
 // withoutKey looks at the first chunk of each partition for records without a key.

@@ -667,7 +667,7 @@ func TestFreshLook(t *testing.T) {
 			}
 			return true
 		})
-		w.run("clamp", "-g", "billing", "--execute").exits(4).says("nothing was written", "hint: kafka-acls --bootstrap-server ", "--operation Describe --topic orders")
+		w.run("clamp", "-g", "billing", "--execute").exits(4).says("nothing was written", "hint: kafka-acls.sh --bootstrap-server ", "--operation Describe --topic orders")
 	})
 	t.Run("what was to be left in the file went", func(t *testing.T) {
 		t.Parallel()

@@ -379,7 +379,7 @@ func TestRights(t *testing.T) {
 	bob.run("describe", "-g", open.group, "-g", hidden.group, "-t", open.topic).exits(3).prints("committed low: 15 expired").says("DESCRIBE on group " + hidden.group)
 	bob.run("describe").exits(0).prints(open.group)
 
-	bob.run("clamp", "-g", open.group, "-t", open.topic, "--committed", "--execute").says("READ on group "+open.group, "hint: kafka-acls --bootstrap-server ", "--allow-principal User:bob --operation Read --group "+open.group)
+	bob.run("clamp", "-g", open.group, "-t", open.topic, "--committed", "--execute").says("READ on group "+open.group, "hint: kafka-acls.sh --bootstrap-server ", "--allow-principal User:bob --operation Read --group "+open.group)
 	same(t, "committed without the right", open.committed(), "0=5")
 	must(t, on.Allow(ctx, kmsg.ACLResourceTypeGroup, open.group, kmsg.ACLOperationRead))
 	must(t, on.Allow(ctx, kmsg.ACLResourceTypeTopic, open.topic, kmsg.ACLOperationRead))
