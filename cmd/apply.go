@@ -665,7 +665,7 @@ func (w *writing) unlock() {
 // no new group starts.
 func (w *writing) write(hard context.Context) {
 	w.plan.Applied = true
-	failed := ""
+	failed, of := "", "" // of another group
 	for i, pg := range w.plan.Groups {
 		ctx, cancel := w.g.oneGroup(hard)
 		switch {
@@ -686,10 +686,13 @@ func (w *writing) write(hard context.Context) {
 		cancel()
 		for j, c := range pg.Changes {
 			if c.Verdict == offsets.Write && c.Result == "" {
-				pg.Changes[j].Result, pg.Changes[j].Error = offsets.NotTried, "an earlier write failed: "+failed
+				pg.Changes[j].Result, pg.Changes[j].Error = offsets.NotTried, "an earlier write"+of+" failed: "+failed
 			}
 		}
 		w.plan.Groups[i] = pg
+		if failed != "" && of == "" {
+			of = fmt.Sprintf(" of group %q", pg.Group)
+		}
 	}
 }
 
