@@ -57,6 +57,9 @@ func TestCheckOfNothing(t *testing.T) {
 	r := w.run("describe", "-g", "billing", "-o", "json").exits(0).prints(`"lag":null`, `"restart":[]`)
 	same(t, "partitions", r.describe().Groups[0].Totals.Partitions, 0)
 	w.run("describe", "-g", "billing", "-o", "prom").exits(0).prints(`gtoffset_group_partitions{group="billing"} 0`)
+	w.run("describe", "-g", "billing", "-t", "orders", "--check").exits(10).
+		says(`check: 1 group not ok, such as group "billing": of what was asked for no offset is committed, and nothing is assigned`)
+	w.run("describe", "--all-groups", "-t", "orders", "--check").exits(0)
 	w.run("describe", "--all-groups", "--check", "--max-lag", "5").exits(0).never("could not be measured")
 	w.run("describe", "--all-groups", "--problems").exits(0).never("A restart")
 	w.run("describe", "-g", "nobody", "-s", w.store, "--check").exits(1).says("is not known to the cluster")

@@ -192,6 +192,9 @@ func (c *condition) run(s Snapshot, named bool) Check {
 			c.Groups++
 			c.unmeasured(fmt.Sprintf("group %q: %s", g.ID, g.bare()))
 		}
+		if c.Name == "ok" && named && g.unplaced() {
+			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: "of what was asked for no offset is committed, and nothing is assigned"})
+		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
 			switch m := c.measure(&j); {

@@ -215,6 +215,17 @@ func (g *Group) Nothing() bool {
 	return len(g.Rows) == 0 && g.Trouble == nil && (g.Store == nil || g.Store.Trouble == nil) && !g.Nowhere()
 }
 
+// unplaced reports a group judged without a store that has no commit for any of its partitions here, of which nobody owns one: topics
+// that were named have partitions all the same.
+func (g *Group) unplaced() bool {
+	for i := range g.Rows {
+		if r := &g.Rows[i]; r.Committed.Presence != Absent || r.Committed.Pending || r.Owner != "" {
+			return false
+		}
+	}
+	return len(g.Rows) > 0 && g.Store == nil && g.Type != Share && g.Trouble == nil
+}
+
 // bare says what is not there of a group without partitions.
 func (g *Group) bare() string {
 	switch {
