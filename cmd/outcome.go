@@ -59,44 +59,67 @@ const writesTheRest = "--partial writes the rest"
 
 // refusal is the problem that names what a plan refuses, nil if it refuses nothing.
 func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
-	var texts, choices []string
-	p := &problem{code: exitRefused}
-	helped, all := 0, 0 // refusals of partitions that a flag decides, and all
-	sibling := ""
-	add := func(text, choice string, why cause, lacks *offsets.Right) {
-		texts, p.causes = append(texts, text), byRank(append(p.causes, why))
-		p.lacks = cmp.Or(p.lacks, lacks)
-		choices = decide(choices, choice)
+	no := w.against(shot, plan)
+	if len(no.texts) == 0 {
+		return nil
 	}
-	away, final, aside, elsewhere, moved := true, false, "", "", ""
+	p := &problem{code: exitRefused, text: list(no.texts, 3), hint: w.around(plan, no), causes: no.causes, details: no.details, lacks: no.lacks}
+	if no.away { // nothing else stands against it: it is worth trying again
+		p.code = exitUnreachable
+	}
+	return p
+}
+
+// objections are what stands against a plan, and what is known to help.
+type objections struct {
+	texts, choices []string // the latter are flags that decide
+	causes         []cause
+	lacks          *offsets.Right
+	details        []output.ErrorDetail
+	helped, all    int  // refusals of partitions that a flag decides, and all
+	away           bool // nothing but a broker that does not answer
+	final          bool // a group is refused that no flag helps
+	// Other ways, "" for none: another program's, the hints of the refusals themselves, and a look at what has moved.
+	sibling, aside, elsewhere, moved string
+}
+
+func (no *objections) add(text, choice string, why cause, lacks *offsets.Right) {
+	no.texts, no.causes = append(no.texts, text), byRank(append(no.causes, why))
+	no.lacks = cmp.Or(no.lacks, lacks)
+	no.choices = decide(no.choices, choice)
+}
+
+// against gathers what stands against a plan.
+func (w *writing) against(shot offsets.Snapshot, plan offsets.Plan) objections {
+	no := objections{away: true}
 	for _, t := range shot.Troubles {
-		add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
-		away = away && t.Unreachable
+		no.add("groups may be missing: "+t.Reason, "", causeOfTrouble(&t), nil)
+		no.away = no.away && t.Unreachable
 	}
 	for _, u := range unseen(shot) {
-		add(notSeen(u), "", causeOfTrouble(&u.Trouble), u.Trouble.Lacks("topic", u.Topic))
-		away = away && u.Trouble.Unreachable
+		no.add(notSeen(u), "", causeOfTrouble(&u.Trouble), u.Trouble.Lacks("topic", u.Topic))
+		no.away = no.away && u.Trouble.Unreachable
 	}
 	for _, pg := range plan.Groups {
 		if pg.Refusal != "" {
 			why, lacks := causeOfGroup(shot, pg)
-			add(pg.Refusal, pg.Choice, why, lacks)
-			final = final || pg.Choice == ""
-			sibling = cmp.Or(sibling, w.sibling(pg))
-			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
+			no.add(pg.Refusal, pg.Choice, why, lacks)
+			no.final = no.final || pg.Choice == ""
+			no.sibling = cmp.Or(no.sibling, w.sibling(pg))
+			no.details = append(no.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Refusal})
 		}
 		g, _ := shot.Group(pg.Group)
 		groupAway := g.Trouble != nil && g.Trouble.Unreachable
-		away = away && (pg.Refusal == "" || groupAway)
+		no.away = no.away && (pg.Refusal == "" || groupAway)
 		alone := refusedAlone(pg)
-		all += len(alone)
+		no.all += len(alone)
 		for _, c := range alone {
-			helped += b2i(c.Choice != "")
-			away = away && (c.Away || groupAway)
-			if c.Moved && moved == "" {
-				moved = w.g.typed("describe", "-g", pg.Group) + " shows what stands now; plan anew from there"
+			no.helped += b2i(c.Choice != "")
+			no.away = no.away && (c.Away || groupAway)
+			if c.Moved && no.moved == "" {
+				no.moved = w.g.typed("describe", "-g", pg.Group) + " shows what stands now; plan anew from there"
 			}
-			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
+			no.details = append(no.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
 		for _, same := range alike(alone) {
 			c := same[0]
@@ -104,54 +127,53 @@ func (w *writing) refusal(shot offsets.Snapshot, plan offsets.Plan) *problem {
 			if c.Old.Offset != offsets.None {
 				at += fmt.Sprintf(": %s %d", c.Side, c.Old.Offset)
 			}
-			add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
+			no.add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
 		}
-		aside = cmp.Or(aside, w.aside(shot, g, alone))
-		elsewhere = cmp.Or(elsewhere, w.elsewhere(pg.Group, alone))
+		no.aside = cmp.Or(no.aside, w.aside(shot, g, alone))
+		no.elsewhere = cmp.Or(no.elsewhere, w.elsewhere(pg.Group, alone))
 	}
-	if len(texts) == 0 {
-		return nil
-	}
-	if away { // nothing else stands against it: it is worth trying again
-		p.code = exitUnreachable
-	}
-	p.text, p.hint = list(texts, 3), writesTheRest
-	if final { // no flag decides it, and those that would decide the rest lead here again
+	return no
+}
+
+// around is the hint at what decides, or leaves out, what stands against a plan.
+func (w *writing) around(plan offsets.Plan, no objections) string {
+	choices := no.choices
+	if no.final { // no flag decides it, and those that would decide the rest lead here again
 		choices = nil
 	}
-	other := slices.Contains(choices, "--other-cluster")
 	switch {
 	case len(choices) > 0 && plan.Command == "import" && slices.ContainsFunc(choices, ofClamp):
-		p.hint = "make the plan anew: gtoffset clamp with " + allSpelled(choices)
-	case len(choices) > 0:
-		p.hint = "add " + allSpelled(choices)
-		if w.road.file != "" && (other || slices.Contains(choices, "--recreated keep")) {
-			p.hint = commandLine([]string{"gtoffset", "import", w.road.file}) + " has the flags for it: " + allSpelled(choices)
-		}
-		if other {
-			p.hint = "if it is meant for this cluster: " + p.hint
-		}
-		if 0 < helped && helped < all {
-			p.hint += fmt.Sprintf(": that decides %s of %s", offsets.Thousands(int64(helped)), offsets.Plural(all, "refusal"))
-			if !w.road.partial {
-				p.hint += "; --partial leaves out what is refused"
-			}
-		}
-		switch {
-		case elsewhere == "":
-		case other: // first where nothing is lost
-			p.hint = elsewhere + "; " + p.hint
-		case plan.Count().Write > 0 && helped == all && !w.road.partial:
-			p.hint += "; " + writesTheRest + "; " + elsewhere
-		default:
-			p.hint += "; " + elsewhere
-		}
-	case plan.Count().Write == 0:
-		p.hint = cmp.Or(sibling, aside, elsewhere, moved)
-	case elsewhere != "":
-		p.hint = elsewhere + "; " + writesTheRest
+		return "make the plan anew: gtoffset clamp with " + allSpelled(choices)
+	case len(choices) == 0 && plan.Count().Write == 0:
+		return cmp.Or(no.sibling, no.aside, no.elsewhere, no.moved)
+	case len(choices) == 0 && no.elsewhere != "":
+		return no.elsewhere + "; " + writesTheRest
+	case len(choices) == 0:
+		return writesTheRest
 	}
-	return p
+	hint := "add " + allSpelled(choices)
+	other := slices.Contains(choices, "--other-cluster")
+	if w.road.file != "" && (other || slices.Contains(choices, "--recreated keep")) {
+		hint = commandLine([]string{"gtoffset", "import", w.road.file}) + " has the flags for it: " + allSpelled(choices)
+	}
+	if other {
+		hint = "if it is meant for this cluster: " + hint
+	}
+	if 0 < no.helped && no.helped < no.all {
+		hint += fmt.Sprintf(": that decides %s of %s", offsets.Thousands(int64(no.helped)), offsets.Plural(no.all, "refusal"))
+		if !w.road.partial {
+			hint += "; --partial leaves out what is refused"
+		}
+	}
+	switch {
+	case no.elsewhere == "":
+		return hint
+	case other: // first where nothing is lost
+		return no.elsewhere + "; " + hint
+	case plan.Count().Write > 0 && no.helped == no.all && !w.road.partial:
+		hint += "; " + writesTheRest
+	}
+	return hint + "; " + no.elsewhere
 }
 
 // elsewhere is the command that has to decide of a group, before this one can, what stands against the first that is refused for want of
