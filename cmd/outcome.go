@@ -117,7 +117,11 @@ func (w *writing) against(shot offsets.Snapshot, plan offsets.Plan) objections {
 			no.helped += b2i(c.Choice != "")
 			no.away = no.away && (c.Away || groupAway)
 			if c.Moved && no.moved == "" {
-				no.moved = w.g.typed("describe", "-g", pg.Group) + " shows what stands now; plan anew from there"
+				look := []string{"describe", "-g", pg.Group}
+				if plan.From != "" {
+					look = append(look, "-g", plan.From)
+				}
+				no.moved = w.g.typed(look...) + " shows what stands now; plan anew from there"
 			}
 			no.details = append(no.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}

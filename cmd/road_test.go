@@ -602,7 +602,7 @@ func TestFreshLook(t *testing.T) {
 				w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 800).save("billing", "orders", 600).commit("other", "orders", 700)
 				meanwhile(w, func() { w.commit("other", "orders", 560) })
 				w.run("reset", "-g", "billing", "-t", "orders", "--from-group", "other", side, "-s", w.store).exits(4).
-					says(`the offset of group "other" that decided has moved since the plan: was 700, is 560`, "nothing was written")
+					says(`the offset of group "other" that decided has moved since the plan: was 700, is 560`, "nothing was written", "hint: gtoffset describe -g billing -g other ")
 				same(t, "files", len(w.backups()), 0)
 			}
 		})
