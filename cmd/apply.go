@@ -104,6 +104,7 @@ type writing struct {
 	locks  map[string]offsetfile.Writer // by group
 	saved  string                       // where the plan is kept
 	taken  time.Time                    // when the backup was saved
+	backed int                          // how many offsets it has
 	inVain bool                         // members were waited for, and are still there
 	away   bool                         // the store did not answer when it was read back
 }
@@ -120,6 +121,9 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, w.untold(w.document())) }()
+	if !r.dryRun {
+		tellOfPipes() // whoever reads stdout may have seen enough, as head has: what is written, or is not, has to be told all the same
+	}
 
 	if err := w.showPlan(ctx); err != nil {
 		return err
@@ -156,7 +160,6 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 		return errors.Join(ctx.Err(), w.unsave()) // nothing was written yet
 	}
 	g.unwritten = false
-	tellOfPipes() // whoever reads stdout may have seen enough, as head has: what is written has to be told all the same
 	var longErr error
 	if r.long != nil {
 		if longErr = r.long(ctx, w); g.hard.Err() != nil { // stopped for good: nothing can be read back
@@ -164,16 +167,8 @@ func (g *global) apply(ctx context.Context, sc *scope, r road, build planner) (e
 		}
 	}
 	wrote := w.carryOut()
-	if moved := w.plan.Has(func(c *offsets.Change) bool { return c.Result == offsets.Failed && c.Moved }); r.long == nil && moved {
-		if n := w.plan.Count(); wrote || n.Unknown > 0 {
-			if w.plan.Undo != "" {
-				w.plan.Undo += " --partial" // what another wrote stays
-			}
-		} else if err := w.unsave(); err != nil {
-			longErr = err
-		}
-	}
-	return errors.Join(longErr, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
+	saved := w.settleBackup()
+	return errors.Join(longErr, saved, w.untold(w.results()), w.outcome(wrote), w.leftOut(shot, w.plan))
 }
 
 // propose looks, and makes the plan.
@@ -227,9 +222,6 @@ func (w *writing) carryOut() (wrote bool) {
 	over()
 	n := w.plan.Count()
 	w.plan.Applied = wrote || n.Unknown > 0 || slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting)
-	if !wrote && n.Written+n.Unknown == 0 {
-		w.plan.Undo = "" // there is nothing to undo
-	}
 	return wrote
 }
 

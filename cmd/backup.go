@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,9 @@ func (w *writing) save() error {
 	kept := func(err error) error {
 		return &problem{code: exitFailed, err: err, text: fmt.Sprintf("save the %s: %v; nothing was written", what, err), hint: "--backup-dir FOLDER names another place"}
 	}
-	id, path, err := newFile(dir, w.plan.ID, !w.road.noBackup, func(id string) func(io.Writer) error {
+	w.backed = len(doc.Rows)
+	backup := !w.road.noBackup && w.backed > 0 // a group without commits leaves nothing to bring back
+	id, path, err := newFile(dir, w.plan.ID, backup, func(id string) func(io.Writer) error {
 		doc.ID = id
 		return writer(doc)
 	})
@@ -44,7 +47,7 @@ func (w *writing) save() error {
 		return kept(err)
 	}
 	w.plan.ID = id
-	if !w.road.noBackup {
+	if backup {
 		w.plan.Backup = path
 		undo := append(w.importing(path), "--execute")
 		if w.plan.Has(func(c *offsets.Change) bool {
@@ -95,6 +98,38 @@ func (w *writing) backup(p offsets.Plan) exchange.Document {
 	doc.Taken, doc.Tool, doc.Why = w.taken, "gtoffset "+version, w.road.why
 	doc.User, doc.Host = w.g.env.Who()
 	return doc
+}
+
+// settleBackup leaves in the backup only what was written, or may have been: what the job, or another, puts where nothing was written is
+// not ours to take back, also if it comes to the same number. Of a run that wrote nothing it leaves nothing.
+func (w *writing) settleBackup() error {
+	touched, outrun := 0, 0
+	for _, c := range w.plan.Each() {
+		if !c.Untouched() {
+			touched++
+			outrun += b2i(c.Outrun())
+		}
+	}
+	switch {
+	case touched == 0 && !slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting):
+		return w.unsave()
+	case w.plan.Undo == "":
+		return nil
+	case touched == outrun:
+		w.plan.Undo = "" // another's stands everywhere; the backup has what stood before
+		return nil
+	}
+	partial := outrun > 0
+	if touched < w.backed && w.road.long == nil {
+		if err := w.backupAgain(w.plan); err != nil {
+			w.g.note("the backup has also what was not written: %v", err)
+			partial = true
+		}
+	}
+	if partial {
+		w.plan.Undo += " --partial" // what another wrote stays
+	}
+	return nil
 }
 
 // backupAgain replaces the backup by that of a plan which came out otherwise than it was meant.

@@ -27,10 +27,12 @@ func TestCasesWrt(t *testing.T) {
 		same(t, "committed", w.committed("billing", "orders"), "0=500 1=2 2=500")
 		p := w.run("clamp", "-g", "billing", "--execute", "-o", "json").exits(1).plan()
 		same(t, "applied", p.Applied, false) // nothing was written
-		same(t, "counts", p.Counts, countsDoc{Write: 1, Keep: 2, Clamped: 1, Failed: 1})
+		same(t, "counts", p.Counts, countsDoc{Write: 1, Keep: 2, Failed: 1})
 		c := p.change(t, "orders", 1, "committed")
 		same(t, "result", words(deref(c.Result), c.Error != nil), "failed true")
 		// The store is written only if the commits stood.
+		p = w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute", "-o", "json").exits(1).prints(`"expired":0`).plan()
+		same(t, "counts", p.Counts, countsDoc{Write: 4, Keep: 2, Failed: 1, NotTried: 3})
 		r = w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute").exits(1).says("nothing was written")
 		r.prints("orders 0-2 (stored) not tried: an earlier write failed: ", "0 of 4 verified")
 		same(t, "stored", w.stored("billing", "orders"), "0=1 1=2 2=3")
@@ -148,8 +150,8 @@ func TestCasesWrt(t *testing.T) {
 		committed.Store(false)
 		w.commit("billing", "orders", none, 2)
 		committed.Store(false)
-		r := w.run("clamp", "-g", "billing", "-t", "orders:1", "--execute").exits(3).prints("0 of 1 verified", "undo").says("read back 777", "hint: gtoffset describe -g billing shows what stands now; run the same command again to plan from there")
-		r.never("nothing was written")
+		r := w.run("clamp", "-g", "billing", "-t", "orders:1", "--execute").exits(3).prints("0 of 1 verified", "backup").says("read back 777", "hint: gtoffset describe -g billing shows what stands now; run the same command again to plan from there")
+		r.never("nothing was written", "undo")
 	})
 	t.Run("the connection breaks during the commit", func(t *testing.T) {
 		t.Parallel()

@@ -613,6 +613,7 @@ type planDoc struct {
 type countsDoc struct {
 	Write, Keep, Ask, Refuse, Clamped           int
 	Written, Already, Verified, Failed, Unknown int
+	NotTried                                    int `json:"not_tried"`
 }
 
 type changeDoc struct {

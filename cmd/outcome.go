@@ -538,8 +538,9 @@ func (w *writing) untold(err error) error {
 	if readerGone(err) {
 		code = exitUnread
 	}
-	return &problem{
-		code: code, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err),
-		hint: "all is done; what would undo it: " + w.plan.Undo, err: err,
+	hint := "all is done; what would undo it: " + w.plan.Undo
+	if w.plan.Undo == "" {
+		hint = "all is done; what was there before stands in " + cmp.Or(w.plan.Backup, w.saved)
 	}
+	return &problem{code: code, text: fmt.Sprintf("%d of %d offsets are written and verified, but telling of it failed: %v", n.Verified, n.Write, err), hint: hint, err: err}
 }

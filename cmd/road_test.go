@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -360,6 +361,39 @@ func TestBackups(t *testing.T) {
 		must(t, json.Unmarshal(b, &plan))
 		same(t, "plan", words(plan.Applied, plan.ID, plan.change(t, "orders", 0, "committed").New.Offset), "false 20311129T120000Z-clamp-billing 500")
 	})
+	t.Run("behind the write it has what was written, and nothing else", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 200)
+		fails := w.b.FailCommit("orders", 1, kerr.OffsetMetadataTooLarge)
+		r := w.run(clamp...).exits(3).prints("1 of 2 verified")
+		fails()
+		w.commit("billing", "orders", none, 500) // its job has come that far
+		w.run(r.undo()...).exits(0)
+		same(t, "undone", w.committed("billing", "orders"), "0=100 1=500")
+
+		// The store's file moves while the commits are written.
+		w = start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 100).save("billing", "orders", 200)
+		var once sync.Once
+		w.b.Fake.ControlKey(kmsg.OffsetCommit.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
+			once.Do(func() { w.save("billing", "orders", 250) })
+			return nil, nil, false
+		})
+		r = w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute").exits(3).prints("1 of 1 verified · 1 refused")
+		w.save("billing", "orders", 500)
+		w.run(r.undo()...).exits(0)
+		same(t, "undone", w.committed("billing", "orders")+" "+w.stored("billing", "orders"), "0=100 0=500")
+	})
+	t.Run("none of a run that wrote nothing", func(t *testing.T) {
+		t.Parallel()
+		w := low(t)
+		fails := w.b.FailCommit("orders", 0, kerr.OffsetMetadataTooLarge)
+		w.run(clamp...).exits(1).says("nothing was written").never("backup", "undo", "plan    ")
+		w.run(append(clamp, "--no-backup")...).exits(1).says("nothing was written").never("plan    ")
+		fails()
+		w.b.FailCommit("orders", 0, kerr.UnknownMemberID) // a member has joined
+		w.run(clamp...).exits(4).says("the group is active", "nothing was written").never("backup")
+		same(t, "files", len(w.backups()), 0)
+	})
 	t.Run("two runs in one second", func(t *testing.T) {
 		t.Parallel()
 		w := low(t)
@@ -709,8 +743,9 @@ func TestFreshLook(t *testing.T) {
 				bare.behind(kmsg.OffsetFetch, 4, "other", 300, "")
 				bare.run(append(strings.Fields(args), "--execute", "--no-backup")...).exits(3).prints("there is no undo").never("--partial")
 				same(t, "committed", w.committed("other", "orders"), "0=300 1=60")
-				w.run(r.undo()...).exits(3)
-				same(t, "undone", w.committed("billing", "orders")+" | "+w.committed("other", "orders"), "0=100 1=600 | 0=300 1=60")
+				w.commit("other", "orders", 500, 500) // where it would have been put: by its job
+				w.run(r.undo()...).exits(0)
+				same(t, "undone", w.committed("billing", "orders")+" | "+w.committed("other", "orders"), "0=100 1=600 | 0=500 1=500")
 			}
 		})
 		t.Run("while the coordinator moves", func(t *testing.T) {

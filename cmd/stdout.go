@@ -72,6 +72,9 @@ func ofStdout(err error) *problem {
 		return nil
 	}
 	p := &problem{code: exitFailed, text: err.Error(), hint: "make room there, or send stdout to another place"}
+	if readerGone(failed) {
+		p.hint = "let it be read to its end: a plan is shown before it is written"
+	}
 	if errors.Is(failed, fs.ErrClosed) || errors.Is(failed, syscall.EBADF) {
 		p.hint = "send stdout to a file, or to a program"
 	}

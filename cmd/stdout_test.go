@@ -72,11 +72,16 @@ func TestStdoutUnread(t *testing.T) {
 			<-gone
 			return true
 		})
+		reset := []string{"reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "-o", format}
+		if format == "table" { // a reader that is away before the write is another matter
+			w.piped(func(out io.Reader) { must(t, out.(*os.File).Close()) }, reset...).exits(1).says("write stdout: broken pipe; nothing was written", "hint: let it be read to its end")
+			same(t, "committed", w.committed("billing", "orders"), "0=5")
+		}
 		r := w.piped(func(out io.Reader) {
 			<-asked
 			must(t, out.(*os.File).Close())
 			close(gone)
-		}, "reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute", "-o", format)
+		}, reset...)
 		r.exits(141).says("1 of 1 offsets are written and verified, but telling of it failed: ")
 		same(t, "committed", w.committed("billing", "orders"), "0=10")
 		line := "gtoffset import "

@@ -601,7 +601,7 @@ func nonEmpty(s ...string) []string {
 func (v PlanView) Results(s Stream) error {
 	p := &printer{w: s.W, width: s.Width}
 	paint := newPaints(s.Color)
-	notTried, refused := 0, 0
+	refused := 0
 	both := len(sides(v.Plan)) > 1
 	var all places
 	for group, c := range v.Plan.Each() {
@@ -615,7 +615,6 @@ func (v PlanView) Results(s Stream) error {
 		case c.Result == offsets.Failed:
 			what = "failed"
 		case c.Result == offsets.NotTried:
-			notTried++
 			what, why = "not tried", cmp.Or(c.Error, "an earlier write failed")
 		case c.Result == offsets.Unverified:
 			what, why = "unknown", cmp.Or(c.Error, "the write was not answered")
@@ -637,7 +636,7 @@ func (v PlanView) Results(s Stream) error {
 	if n.Write > 0 {
 		line := fmt.Sprintf("%s of %s verified", offsets.Thousands(int64(n.Verified)), offsets.Thousands(int64(n.Write)))
 		for _, more := range nonEmpty(few(n.Already, "was there already", "were there already"), few(n.Failed, "failed", "failed"),
-			few(n.Unknown, "unknown", "unknown"), few(notTried, "not tried", "not tried"), few(refused, "refused", "refused")) {
+			few(n.Unknown, "unknown", "unknown"), few(n.NotTried, "not tried", "not tried"), few(refused, "refused", "refused")) {
 			line += " · " + more
 		}
 		p.printf("%s\n", line)

@@ -129,7 +129,8 @@ type Change struct {
 type Counts struct {
 	Write, Keep, Ask, Refuse, Clamped           int
 	Written, Already, Verified, Failed, Unknown int
-	Expired, Skips, Repeats                     int64
+	NotTried                                    int
+	Expired, Skips, Repeats                     int64 // of a run that is over only where it wrote, or may have
 }
 
 // Count sums up all changes of the plan.
@@ -141,6 +142,9 @@ func (p Plan) Count() Counts {
 		switch c.Verdict {
 		case Write:
 			n.Write++
+			if c.Untouched() {
+				break
+			}
 			n.Expired += c.Expired
 			n.Skips += c.Skips
 			n.Repeats += c.Repeats
@@ -169,6 +173,10 @@ func (p Plan) Count() Counts {
 			n.Failed++
 		case Unverified:
 			n.Unknown++
+		case NotTried:
+			if c.Verdict == Write { // else it counts as refused
+				n.NotTried++
+			}
 		}
 		if c.Verified {
 			n.Verified++
@@ -469,6 +477,14 @@ func (c Change) unknown(before string, r Range) Change {
 	c.Away = r.Away
 	return c.refuse(before+cmp.Or(r.Reason, "no reason given"), "")
 }
+
+// Untouched reports a change that its run did not write, or not it: what then comes to stand there is another's.
+func (c *Change) Untouched() bool {
+	return c.Verdict != Write || c.Result == Already || c.Result == NotTried || c.Result == Failed && !c.Outrun()
+}
+
+// Outrun reports a change that was written, and was not there any more when it was read back.
+func (c *Change) Outrun() bool { return c.Result == Failed && c.Moved && !c.Refused }
 
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {

@@ -175,7 +175,8 @@ func (d Document) Backup() offsets.Backup {
 	return b
 }
 
-// BackupOf is the backup of a plan: what each partition to be written holds now, and what it is about to hold.
+// BackupOf is the backup of a plan: what each partition to be written holds now, and what it is about to hold. Of a run that is over it
+// has only what was written, or may have been.
 func BackupOf(p offsets.Plan) Document {
 	d := Document{Format: JSON, Kind: Backup, Taken: p.Created, Origin: p.Origin, ID: p.ID, Command: p.Command}
 	sides := map[offsets.Side]bool{}
@@ -183,7 +184,7 @@ func BackupOf(p offsets.Plan) Document {
 		rows := len(d.Rows)
 		for _, c := range g.Changes {
 			sides[c.Side] = true
-			if c.Verdict == offsets.Write && c.Result != offsets.Already {
+			if !c.Untouched() {
 				d.Rows = append(d.Rows, Row{
 					Given: offsets.Given{Group: g.Group, Key: c.Key, Value: c.Old, TopicID: c.TopicID}, Side: c.Side, Written: c.New.Offset,
 				})

@@ -112,6 +112,7 @@ func writePlan(w treeWriter, p offsets.Plan) error {
 		{"verified", int64(n.Verified)},
 		{"failed", int64(n.Failed)},
 		{"unknown", int64(n.Unknown)},
+		{"not_tried", int64(n.NotTried)},
 		{"expired", n.Expired},
 		{"skips", n.Skips},
 		{"repeats", n.Repeats},
