@@ -21,6 +21,9 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 	}
 	ones, read, fine := 0, true, true
 	for i := range grp.Rows {
+		if grp.Rows[i].Committed.Pending && !grp.Active() { // nothing of it is written meanwhile
+			return "a transaction ends within its producer's transaction.timeout.ms; which it is: " + g.typed("history", "-g", grp.ID)
+		}
 		j := offsets.JudgeRow(&grp.Rows[i], shot.Origin.Cluster, grp.Store != nil)
 		n, _ := j.Unprocessed()
 		fine = fine && j.Healthy() && n <= 0

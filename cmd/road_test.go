@@ -681,7 +681,9 @@ func TestFreshLook(t *testing.T) {
 			t.Parallel()
 			w := low(t)
 			w.pending(1)
-			w.run("describe", "-g", "billing").exits(0).prints("committed pending: an open transaction is going to commit it; committed low: 400 expired")
+			w.run("describe", "-g", "billing").exits(0).prints("committed pending: an open transaction is going to commit it; committed low: 400 expired",
+				"A restart from the commits   loses 0, reads 300", "1 partition could not be counted", "hint: a transaction ends within its producer's transaction.timeout.ms; which it is: gtoffset history -g billing")
+			w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 0: an open transaction is going to commit it", "hint: --for 30m waits longer")
 			w.run("describe", "-g", "billing", "-o", "json").exits(0).prints(`"offset":100,"condition":"low"`, `"pending":true`)
 			w.run("clamp", "-g", "billing", "--dry-run").exits(4)
 			w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction")

@@ -166,7 +166,7 @@ func (o *Outcome) count(j *Judged) open {
 	if r.Range.Gone() {
 		return open{} // nothing is left there to read or to lose
 	}
-	if s.Condition == Unknown || !r.Range.Known() {
+	if s.Condition == Unknown || !r.Range.Known() || o.From == FromCommits && e.Pending { // which waits for the transaction, and reads from there
 		o.Uncounted++
 		return open{}
 	}

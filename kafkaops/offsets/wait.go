@@ -140,6 +140,8 @@ func (j *Judged) lagOpen(most int64) string {
 	r, state := j.Row, &j.Committed
 	switch {
 	case most == None || r.Range.Gone():
+	case r.Committed.Pending:
+		return pending
 	case state.Condition == NoEntry && r.Range.Known() && r.Range.Readable() == 0: // nothing to commit yet
 	case state.Lag == None:
 		return j.whyNot(Committed)
@@ -154,7 +156,12 @@ func (j *Judged) lagOpen(most int64) string {
 // behindOpen says, if that is asked, why the store is not known to have reached what is committed.
 func (j *Judged) behindOpen(asked bool) string {
 	r := j.Row
-	if !asked || r.Committed.Presence != Present {
+	switch {
+	case !asked:
+		return ""
+	case r.Committed.Pending:
+		return pending
+	case r.Committed.Presence != Present:
 		return ""
 	}
 	behind, ok := j.Unprocessed()
