@@ -233,13 +233,48 @@ func TestReplayToTheEndOfAnIdleTopic(t *testing.T) {
 func TestReplayNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3, 3, 0).filled("payments", 3).save("billing", "orders", 1).commit("billing", "payments", 1)
-	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it", "--from earliest")
+	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n", "hint: --from earliest")
 	same(t, "the rest", offsetsOf(r.out, "orders", 0), "1 2")
-	r.never("orders 2: ", "payments")
+	summary := filepath.Join(t.TempDir(), "summary.json")
+	for _, how := range [][]string{{"--dry-run"}, {"--summary", summary}, {"--save", "--dry-run", "--", "cat"}, {"--save", "--execute", "--batch-interval", "1h", "--", "cat"}} { // only the last one saves
+		w.run(w.replay(how...)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n").never("new since the plan")
+	}
+	text, err := os.ReadFile(summary)
+	must(t, err)
+	same(t, "summary", strings.Contains(string(text), `"exit":3`), true)
+	same(t, "stored", w.stored("billing", "orders"), "0=3")
+	w.run(w.replay("--save", "--check", "--", "cat")...).exits(3) // although there is nothing to do
 	w.run(w.replay("-t", "payments")...).exits(3).says("payments 0: nothing is stored for it")
 	w.run(w.replay("-t", "orders:0,2")...).exits(0)
+	w.run(w.replay("--from", "committed", "--save-as", "again", "--dry-run", "--", "cat")...).exits(3).says("left out: orders 0: nothing is committed for it; orders 1: nothing is committed for it")
 	w.run("replay", "-g", "nobody", "-s", w.store).exits(1).says(`"nobody"`)
 	same(t, "a group that does not matter", offsetsOf(w.run("replay", "-g", "nobody", "-t", "orders:1", "--from", "earliest", "--format", `%t %p %o\n`).exits(0).out, "orders", 1), "0 1 2")
+}
+
+// A store that has nothing of the group may be the wrong one: then nothing is read, and that is no success.
+func TestReplayFromTheWrongStore(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 3).save("other", "orders", 1)
+	leave, err := w.b.Join("billing", false, "orders")
+	must(t, err)
+	leave()
+	right := "hint: is it the right store? gtoffset describe -s " + w.store + " shows which groups it has"
+	w.run(w.replay()...).exits(1).says(`group "billing": no offset is in the store (looked at `+filepath.Join(w.store, "billing")+"), and none is committed; nothing was read", right)
+	w.run("replay", "-g", "billing", "--from", "committed").exits(1).says("no offset is committed, and no partition assigned; nothing was read", "hint: to see what was committed before: gtoffset history -g billing")
+	w.commit("billing", "orders", 1)
+	for _, how := range [][]string{{}, {"--dry-run"}, {"--save", "--execute", "--", "cat"}, {"--save", "--check", "--", "cat"}, {"--save-as", "again", "--execute", "--", "cat"}} {
+		w.run(w.replay(how...)...).exits(3).says("left out: orders 0: nothing is stored for it", right+". If it is, --from earliest -t TOPIC:PARTITION reads one from its start")
+	}
+	same(t, "backups of nothing", len(w.backups()), 0)
+}
+
+// What is gone does not stand against keeping the progress under another name.
+func TestReplaySaveAsWithATopicThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 3).save("billing", "orders", 1).save("billing", "gone", 1).filled("old", 1).commit("billing", "old", 0)
+	must(t, w.b.Fake.DeleteTopic("old"))
+	w.run(w.replay("--save-as", "again", "--execute", "--", "sh", "-c", "cat >/dev/null")...).exits(0).says("1 batch accepted and saved")
+	same(t, "stored", w.stored("again", "orders"), "0=3")
 }
 
 // sealed gives a batch its length and checksum.

@@ -76,6 +76,12 @@ func (r *replay) prepare(ctx context.Context) error {
 	if err := errors.Join(g.unnamedTopics(shot, &o.scope), unseenTopics(shot)); err != nil {
 		return err
 	}
+	if group, _ := shot.Group(o.group); group.Nothing() {
+		return &problem{
+			code: exitFailed, causes: []cause{causeMissing}, text: fmt.Sprintf("group %q: %s; nothing was read", group.ID, group.Bare()),
+			hint: g.hint(shot, group, &o.scope),
+		}
+	}
 	r.shot = shot
 	if r.stretches, err = r.decide(ctx, shot, nil); err != nil {
 		return err
@@ -213,6 +219,9 @@ func (r *replay) without(lacks func(offsets.Stretch) bool) error {
 		return nil
 	}
 	p.text = "left out: " + list(texts, 3)
+	if group, _ := r.shot.Group(r.o.group); r.o.start.Aim == offsets.AimStored && group.Store.Nothing() {
+		p.hint = r.g.rightStore() + ". If it is, " + p.hint
+	}
 	return p
 }
 

@@ -18,7 +18,9 @@ func (r *replay) alongTheRoad(ctx context.Context) error {
 	if o.saveAs != "" {
 		sc = &scope{}
 		for _, s := range r.stretches {
-			sc.add(o.saveAs, s.Key)
+			if s.Verdict != offsets.Keep || s.From != offsets.None { // of what has no start there is nothing to keep
+				sc.add(o.saveAs, s.Key)
+			}
 		}
 		sc.settle()
 		if len(sc.groups) == 0 {

@@ -187,10 +187,10 @@ func (c *condition) run(s Snapshot, named bool) Check {
 			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
 		case !g.Nothing() || !named && g.Store == nil:
 		case c.Name == "ok":
-			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: g.bare()})
+			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: g.Bare()})
 		default:
 			c.Groups++
-			c.unmeasured(fmt.Sprintf("group %q: %s", g.ID, g.bare()))
+			c.unmeasured(fmt.Sprintf("group %q: %s", g.ID, g.Bare()))
 		}
 		if c.Name == "ok" && named && g.unplaced() {
 			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: "of what was asked for no offset is committed, and nothing is assigned"})

@@ -3,7 +3,6 @@ package offsets
 import (
 	"cmp"
 	"fmt"
-	"slices"
 )
 
 // Bound is one end of a replay, as an operator names it.
@@ -62,14 +61,11 @@ func (s Stretch) Distance() int64 {
 	return s.Until - s.From
 }
 
-// Replay decides for each partition of a group which records are read again. Where a topic was not named, and nothing says for any
-// of its partitions where to start, it is not part of the replay.
+// Replay decides for each partition of a group which records are read again. A topic of which only the other side says something is the
+// group's, too: it is left out, and not passed over.
 func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 	var all []Stretch
 	for _, r := range g.Rows {
-		if side, ok := p.From.side(); ok && !p.Named(r.Topic) && !g.has(side, r.Topic) {
-			continue
-		}
 		st := stretch(s, r, p)
 		if side, _ := p.From.side(); st.Verdict == Refuse {
 			st.Lacks = g.Lacks(r, side)
@@ -77,11 +73,6 @@ func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 		all = append(all, st)
 	}
 	return all
-}
-
-// has reports whether a side says anything about any partition of a topic.
-func (g *Group) has(side Side, topic string) bool {
-	return slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Topic == topic && r.Entry(side).Presence != Absent })
 }
 
 func stretch(s Snapshot, r Row, p ReplayPolicy) Stretch {

@@ -112,7 +112,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A topic of which a side says nothing at all is not part of a replay from that side, unless it was named.
+// A topic of which a side says nothing at all is left out of a replay from that side, and named, also where nobody named it.
 func TestReplayOfUnnamedTopics(t *testing.T) {
 	row := func(topic string, partition int32, stored offsets.Entry, r offsets.Range) offsets.Row {
 		return offsets.Row{Key: offsets.Key{Topic: topic, Partition: partition}, Range: r, Stored: stored, Committed: offsets.At(5)}
@@ -123,7 +123,7 @@ func TestReplayOfUnnamedTopics(t *testing.T) {
 		row("payments", 0, offsets.Entry{}, upTo(0, -1, 9)),
 	}}
 	for named, want := range map[bool]string{
-		false: "gone keep -1..-1: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it",
+		false: "gone keep -1..-1: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it; payments keep -1..-1 left: nothing is stored for it",
 		true:  "gone refuse -1..-1: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it; payments keep -1..-1 left: nothing is stored for it",
 	} {
 		var got []string

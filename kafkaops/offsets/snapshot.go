@@ -226,8 +226,8 @@ func (g *Group) unplaced() bool {
 	return len(g.Rows) > 0 && g.Store == nil && g.Type != Share && g.Trouble == nil
 }
 
-// bare says what is not there of a group without partitions.
-func (g *Group) bare() string {
+// Bare says what is not there of a group without partitions.
+func (g *Group) Bare() string {
 	switch {
 	case g.Store != nil:
 		return fmt.Sprintf("no offset is in the store (looked at %s), and none is committed", g.Store.Path)

@@ -59,7 +59,7 @@ func (c Conditions) nothing(g *Group) string {
 	case !lag && !c.CaughtUp:
 		return ""
 	case len(g.Rows) == 0:
-		return g.bare()
+		return g.Bare()
 	case !lag && g.Unstored != "":
 		return g.notThere()
 	}
