@@ -394,14 +394,11 @@ func (r *replay) hand(ctx context.Context, b *batch, s sink, keep keeper) error 
 	if err := keep(r.g.hard, reached); err != nil {
 		return r.notSaved(b, reached, err)
 	}
-	r.mu.Lock()
 	if b.records > 0 {
+		r.mu.Lock()
 		r.saved++
+		r.mu.Unlock()
 	}
-	for _, p := range b.parts {
-		p.lane.saved = p.until
-	}
-	r.mu.Unlock()
 	return nil
 }
 

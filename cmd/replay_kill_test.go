@@ -164,3 +164,16 @@ func TestReplayKilledInASave(t *testing.T) {
 		})
 	}
 }
+
+// A replay that was killed could not write into its backup how far it had come: what stands counts as moved, and the flag takes it back.
+func TestReplayKilledAndUndone(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 30).save("billing", "orders", 0)
+	w.vars["PATH"] = os.Getenv("PATH")
+	w.process(0, offsetfile.StepDone, w.saving("cat >/dev/null", "--batch-records", "10", "-q")...).exits(-1)
+	same(t, "stored", w.stored("billing", "orders"), "0=10")
+	backup := w.backups()[0]
+	w.run("import", backup, "--execute").exits(4).says("it was set to 30 and is 10", "hint: add --moved overwrite")
+	w.run("import", backup, "--moved", "overwrite", "--execute").exits(0)
+	same(t, "undone", w.stored("billing", "orders"), "0=0")
+}

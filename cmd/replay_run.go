@@ -51,7 +51,7 @@ type lane struct {
 
 	// guarded by replay.mu
 	at      int64 // the next to be written or accepted
-	saved   int64 // what the store says; None where nothing was saved yet
+	saved   int64 // how far was saved; None where nothing was yet
 	records int64
 	bytes   int64
 }
@@ -349,11 +349,6 @@ func (r *replay) settle(keep keeper) error {
 	}
 	if err := keep(r.g.hard, reached); err != nil {
 		return &problem{code: exitPartly, text: fmt.Sprintf("the place behind what has expired could not be saved: %v", err), err: err}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range reached {
-		r.lanes[s.Key].saved = s.Until
 	}
 	return nil
 }

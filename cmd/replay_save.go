@@ -59,23 +59,24 @@ func (r *replay) saving(ctx context.Context, w *writing) error {
 	planned := w.plan
 	r.follow(planned)
 	group, _ := w.fresh.Group(r.o.keeper())
-	k := &keeping{w: w, seen: *group.Store, writer: w.locks[group.ID], reached: map[offsets.Key]int64{}, tried: map[offsets.Key]int64{}}
+	k := &keeping{r: r, w: w, seen: *group.Store, writer: w.locks[group.ID], reached: map[offsets.Key]int64{}, last: map[offsets.Key]offsets.Change{}}
 	for _, c := range planned.Each() {
 		k.reached[c.Key] = c.Old.Offset
 	}
 	err := r.read(ctx, k.save)
-	saved := map[offsets.Key]int64{}
-	for _, l := range r.order {
-		if l.saved != offsets.None {
-			saved[l.Key] = l.saved
+	w.plan = offsets.Reached(planned, k.last)
+	another := w.plan.Count().Unknown > 0 // without an answer the save before may be what stands
+	switch {
+	case len(k.last) == 0: // also after a second interrupt, behind which nobody settles the backup
+		err = errors.Join(err, w.unsave())
+	case w.plan.Undo != "" && offsets.Short(planned, w.plan):
+		if berr := w.backupAgain(w.plan); berr != nil {
+			w.g.note("the backup says still how far the replay was to come: %v", berr)
+			another = true
 		}
 	}
-	w.plan = offsets.Reached(planned, saved)
-	if w.plan.Undo != "" && len(k.tried) > 0 && offsets.Short(planned, w.plan) {
-		if berr := w.backupAgain(offsets.Reached(planned, k.tried)); berr != nil {
-			w.g.note("the backup says still how far the replay was to come: %v", berr)
-			w.plan.Undo += " --moved overwrite"
-		}
+	if w.plan.Undo != "" && another {
+		w.plan.Undo += " --moved overwrite"
 	}
 	return err
 }
@@ -100,11 +101,12 @@ func (r *replay) follow(p offsets.Plan) {
 
 // keeping saves through the store what was accepted. Each save rests on the one before: what another writes in between is noticed.
 type keeping struct {
+	r       *replay
 	w       *writing
 	writer  offsetfile.Writer
 	seen    offsets.Store
-	reached map[offsets.Key]int64 // what the store says
-	tried   map[offsets.Key]int64 // what it was last told, whether it said so or not
+	reached map[offsets.Key]int64          // what the store says
+	last    map[offsets.Key]offsets.Change // the last save that stands, or of which no answer came: what was refused changed nothing
 }
 
 func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
@@ -112,7 +114,6 @@ func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
 	pg := k.w.plan.Groups[0]
 	facts := k.w.facts(pg)
 	for i, s := range reached {
-		k.tried[s.Key] = s.Until
 		changes[i] = offsets.Change{
 			Key: s.Key, Side: offsets.Stored, TopicID: facts.TopicIDs[s.Topic], Verdict: offsets.Write, Target: offsets.Fixed,
 			Old: offsets.Value{Offset: k.reached[s.Key], Epoch: offsets.None}, New: offsets.Value{Offset: s.Until, Epoch: offsets.None},
@@ -121,14 +122,24 @@ func (k *keeping) save(ctx context.Context, reached []offsets.Slice) error {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Duration(k.w.g.timeout), writeWait))
 	defer cancel()
 	changes, k.seen = k.writer.Save(ctx, k.seen, changes, facts)
+	var failed error
 	for _, c := range changes {
-		switch {
-		case c.Result != offsets.Written && c.Result != offsets.Already:
-			return errors.New(c.Key.String() + ": " + cmp.Or(c.Error, string(c.Result)))
-		case c.Error != "":
+		if c.Result != offsets.Written && c.Result != offsets.Already {
+			failed = cmp.Or(failed, errors.New(c.Key.String()+": "+cmp.Or(c.Error, string(c.Result))))
+			if c.Result == offsets.Unverified {
+				c.Pending = true // it never counts as untouched: the save before may stand
+				k.last[c.Key] = c
+			}
+			continue
+		}
+		if c.Error != "" {
 			k.w.g.note("%s: %s", c.Key, c.Error)
 		}
-		k.reached[c.Key] = c.New.Offset
+		c.Result, c.Error = offsets.Written, ""
+		k.last[c.Key], k.reached[c.Key] = c, c.New.Offset
+		k.r.mu.Lock()
+		k.r.lanes[c.Key].saved = c.New.Offset
+		k.r.mu.Unlock()
 	}
-	return nil
+	return failed
 }

@@ -277,6 +277,28 @@ func TestReplayNotSaved(t *testing.T) {
 	same(t, "stored", w.stored("billing", "orders"), "0=6")
 }
 
+// What the store refused changed nothing: result and backup say how far was saved before, and the undo takes that back.
+func TestReplayUndoneWhereASaveWasRefused(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 20, 3).save("billing", "orders", 5, 1)
+	path, summaryPath := w.path("billing", "orders"), filepath.Join(t.TempDir(), "summary.json")
+	changes := func(batch, to string) []string {
+		script := "cat >/dev/null; [ $GTOFFSET_BATCH != " + batch + " ] || printf '" + to + "' > " + path
+		return w.saving(script, "-t", "orders:0", "--batch-records", "5", "--summary", summaryPath)
+	}
+	w.run(changes("3", `0 15\n1 2\n`)...).exits(3).says("done; the last batch is not saved, only up to 15", "3 batches accepted, 2 saved", "1 of 1 verified")
+	s := summary(t, summaryPath)
+	same(t, "summary", words(s.Partitions[0].To, s.Partitions[0].Saved), "20 15")
+	backup := w.backups()
+	same(t, "backups", len(backup), 1)
+	w.run("import", backup[0], "--execute").exits(0).prints("1 of 1 verified")
+	same(t, "undone", w.stored("billing", "orders"), "0=5 1=2")
+
+	before := len(w.backups())
+	w.run(changes("1", `0 5\n1 3\n`)...).exits(3).says("stopped, 10 to go; the last batch is not saved\n", "1 batch accepted, 0 saved").never("undo ")
+	same(t, "backups, as nothing was written", len(w.backups()), before)
+}
+
 // What a plan of a replay names was never earned, wherever the plan comes from.
 func TestReplayPlanIsNotImported(t *testing.T) {
 	t.Parallel()
@@ -339,6 +361,7 @@ func TestReplayInterrupted(t *testing.T) {
 			second()
 			(<-ended).exits(130).says("interrupted").never("undo ")
 			same(t, "stored after the second", w.stored("billing", "orders"), "0=0")
+			same(t, "backups, as nothing was written", len(w.backups()), 0)
 		} else {
 			must(t, os.WriteFile(filepath.Join(dir, "go"), nil, 0o600))
 			(<-ended).exits(130).says("interrupted", "1 batch accepted and saved", "1 of 1 verified")

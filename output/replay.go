@@ -35,7 +35,7 @@ type Replay struct {
 type ReplayRow struct {
 	offsets.Stretch
 	To      int64 // the next to be read: what is before it was written, or accepted; None if nothing was to be read
-	Saved   int64 // what the store says now; None where nothing was saved
+	Saved   int64 // how far was saved; None where nothing was
 	Records int64 // that were written, or accepted
 	Bytes   int64 // of their keys, values and headers
 }
@@ -92,7 +92,9 @@ func (v Replay) table(s Stream) error {
 		}
 		words, t := r.words()
 		if v.Saves && r.Records > 0 && r.Saved != r.To {
-			words, t = words+"; the last batch is not saved", toneRed
+			if words, t = words+"; the last batch is not saved", toneRed; r.Saved != offsets.None {
+				words += fmt.Sprintf(", only up to %d", r.Saved)
+			}
 		}
 		if v.DryRun && r.Verdict == offsets.Write {
 			words, t = "up to "+offsets.Plural(int(r.Distance()), "record"), toneNone

@@ -241,20 +241,20 @@ func ReplayPlan(s Snapshot, g Group, stretches []Stretch) Plan {
 	return Plan{Command: "replay", Origin: s.Origin, Created: s.At, Groups: []PlanGroup{pg}}
 }
 
-// Reached is the plan of a replay after it has ended: each partition's new offset is how far it was saved. One that was not saved at
-// all stays as it was.
-func Reached(p Plan, saved map[Key]int64) Plan {
+// Reached is the plan of a replay after it has ended: each partition's new offset is that of its last save that stands, or may stand. One
+// of which none does stays as it was.
+func Reached(p Plan, saves map[Key]Change) Plan {
 	p.Applied = true
 	return p.eachOf(func(_ string, c Change) Change {
 		if c.Verdict != Write || c.Result == Already {
 			return c
 		}
-		at, ok := saved[c.Key]
+		last, ok := saves[c.Key]
 		if !ok {
-			c.Verdict, c.New, c.Reason = Keep, c.Old, "no batch of it was accepted"
+			c.Verdict, c.New, c.Reason = Keep, c.Old, "no batch of it was saved"
 			return c
 		}
-		c.New.Offset, c.Result = at, Written
+		c.New.Offset, c.Result, c.Error, c.Pending = last.New.Offset, last.Result, last.Error, last.Pending
 		return c
 	})
 }

@@ -181,12 +181,16 @@ func TestReplayPlanAndWhatItReached(t *testing.T) {
 	if got, want := show(plan), "write 100→400 , write 200→400 , write 300→400 , keep 400→400 "; got != want {
 		t.Errorf("plan: got %s, want %s", got, want)
 	}
-	all := map[offsets.Key]int64{key(0): 400, key(1): 400, key(2): 400}
+	save := func(at int64, result offsets.Result) offsets.Change {
+		return offsets.Change{New: offsets.Value{Offset: at}, Result: result}
+	}
+	done := save(400, offsets.Written)
+	all := map[offsets.Key]offsets.Change{key(0): done, key(1): done, key(2): done}
 	if reached := offsets.Reached(plan, all); offsets.Short(plan, reached) || !reached.Applied {
 		t.Errorf("to its end: got %s", show(reached))
 	}
-	reached := offsets.Reached(plan, map[offsets.Key]int64{key(0): 400, key(1): 250})
-	if got, want := show(reached), "write 100→400 written, write 200→250 written, keep 300→300 , keep 400→400 "; got != want {
+	reached := offsets.Reached(plan, map[offsets.Key]offsets.Change{key(0): save(400, offsets.Unverified), key(1): save(250, offsets.Written)})
+	if got, want := show(reached), "write 100→400 unknown, write 200→250 written, keep 300→300 , keep 400→400 "; got != want {
 		t.Errorf("reached: got %s, want %s", got, want)
 	}
 	if !offsets.Short(plan, reached) {
