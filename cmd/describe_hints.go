@@ -12,6 +12,8 @@ import (
 func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) string {
 	switch {
 	case !grp.Nothing():
+	case len(sc.selections) > 0: // the topics that were named do not exist, or could not be read, which is told
+		return ""
 	case grp.Store != nil:
 		return g.rightStore()
 	case grp.Type == offsets.Share || grp.Protocol == "connect": // of these no commits are kept

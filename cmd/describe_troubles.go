@@ -101,16 +101,31 @@ func (g *global) noGroup(id string) *problem {
 	switch {
 	case id == "":
 		p.hint = "is a variable not set? -g '' is the group without a name"
+	case strings.Contains(id, ","):
+		p.hint = "-g is one group; " + repeated("-g", id) + " names several"
 	case strings.ContainsAny(id, "*?["):
 		p.hint = "-g is one name; gtoffset describe --group-regex 'billing-.*' shows the groups whose whole names match"
 	default:
-		lists := g.typed("describe") + " lists the groups"
+		p.hint = cmp.Or(g.near("-g", id, g.session.groupNames), g.typed("describe")+" lists the groups")
 		if g.command != "gtoffset history" {
-			lists += "; of one that was deleted " + g.typed("history", "-g", id) + " still tells"
+			p.hint += "; " + g.ofDeleted(id)
 		}
-		p.hint = cmp.Or(g.near("-g", id, g.session.groupNames), lists)
 	}
 	return p
+}
+
+// ofDeleted is what still tells of a group that does not exist any more.
+func (g *global) ofDeleted(id string) string {
+	return "of one that was deleted " + g.typed("history", "-g", id) + " still tells"
+}
+
+// repeated gives a flag each of the names that were given in one, with commas.
+func repeated(flag, names string) string {
+	var words []string
+	for name := range strings.SplitSeq(names, ",") {
+		words = append(words, flag, name)
+	}
+	return commandLine(words)
 }
 
 // near is the hint of a name that does not exist: one that is nearly the same, among those that are found at once; "" if there is none.
@@ -163,7 +178,7 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	for _, grp := range shot.Groups {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
-			if r.Range.Gone() && named[r.Topic] && r.Committed.Presence == offsets.Absent && r.Stored.Presence == offsets.Absent {
+			if named[r.Topic] && r.Unheard() {
 				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
 			}
 		}
@@ -182,7 +197,10 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if shot.Groups[0].ID == "" { // a replay for no group
 		hint = g.kafkaTool("kafka-topics.sh", "--list") + " shows them"
 	}
-	if missing != "" {
+	switch {
+	case strings.Contains(missing, ","):
+		hint = "-t is one topic; " + repeated("-t", missing) + " names several"
+	case missing != "":
 		hint = cmp.Or(g.near("-t", missing, g.session.topicNames), hint)
 	}
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: hint}

@@ -28,7 +28,7 @@ func (w *writing) refused(shot offsets.Snapshot, plan offsets.Plan) error {
 		}
 		if i := slices.IndexFunc(plan.Groups, func(pg offsets.PlanGroup) bool { return pg.Choice == "--create" }); i >= 0 && w.typedGroup() {
 			if near := w.g.near("-g", plan.Groups[i].Group, w.g.session.groupNames); near != "" {
-				p.hint = near + " else " + p.hint
+				p.hint = near + " else " + p.hint + "; " + w.g.ofDeleted(plan.Groups[i].Group)
 			}
 		}
 		return p

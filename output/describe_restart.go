@@ -11,7 +11,9 @@ import (
 // forecast says what a restart would do, from each place. The first place tells the policies line by line, the others in one.
 func (d *Describe) forecast(p *printer, g offsets.Group) {
 	switch {
-	case len(g.Rows) > 0:
+	case slices.ContainsFunc(g.Rows, func(r offsets.Row) bool { return !r.Unheard() }):
+	case len(d.Topics) > 0: // of what does not exist, or could not be read, a restart reads nothing that anybody knows
+		return
 	case g.Nothing() && g.Type != offsets.Share && g.Protocol != "connect": // of these no commits are kept
 		p.printf("\n")
 		p.prose("    ", "A restart has no offset to go on from; the job's auto.offset.reset decides alone: earliest reads its topics from their beginning · latest loses all that is in them (the default of Java clients) · none stops")

@@ -215,6 +215,11 @@ func (g *Group) Nothing() bool {
 	return len(g.Rows) == 0 && g.Trouble == nil && (g.Store == nil || g.Store.Trouble == nil) && !g.Nowhere()
 }
 
+// Unheard reports a partition that was named, and of which neither the cluster nor either side has anything.
+func (r *Row) Unheard() bool {
+	return r.Range.Gone() && r.Committed.Presence == Absent && r.Stored.Presence == Absent
+}
+
 // unplaced reports a group judged without a store that has no commit for any of its partitions here, of which nobody owns one: topics
 // that were named have partitions all the same.
 func (g *Group) unplaced() bool {
