@@ -18,7 +18,7 @@ import (
 
 // TestMain lets this test binary be the program.
 func TestMain(m *testing.M) {
-	if os.Getenv("GTOFFSET_TEST_PROGRAM") != "" {
+	if os.Getenv("TEST_PROGRAM") != "" {
 		main()
 	}
 	os.Exit(m.Run())
@@ -56,7 +56,7 @@ func TestInterrupt(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := exec.CommandContext(t.Context(), bin, strings.Fields(line)...)
-			c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + t.TempDir()}
+			c.Env = []string{"TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + t.TempDir()}
 			var out, talk bytes.Buffer
 			c.Stdout, c.Stderr = &out, &talk
 			if err := c.Start(); err != nil {

@@ -29,7 +29,7 @@ func refused(t *testing.T, env []string, in io.Reader, code int, why string, arg
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), bin, args...)
-	c.Env = append([]string{"GTOFFSET_TEST_PROGRAM=1", "TMPDIR=" + t.TempDir()}, env...)
+	c.Env = append([]string{"TEST_PROGRAM=1", "TMPDIR=" + t.TempDir()}, env...)
 	var out, talk bytes.Buffer
 	c.Stdout, c.Stderr = &out, &talk
 	if file, ok := in.(*os.File); ok {
@@ -150,7 +150,7 @@ func TestMemoryOfHostileLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := kafkatest.Start(t, kafkatest.Options{Brokers: 1, Topics: map[string]int32{"orders": 2}})
-	env := []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + t.TempDir()}
+	env := []string{"TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + t.TempDir()}
 	for _, tt := range []struct {
 		name string
 		line func(i int) string

@@ -51,7 +51,7 @@ func TestMemoryOf100kOffsets(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := exec.CommandContext(t.Context(), bin, args...)
-		c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + state}
+		c.Env = []string{"TEST_PROGRAM=1", "GTOFFSET_BOOTSTRAP_SERVER=" + b.Bootstrap(), "HOME=" + state}
 		var out, talk bytes.Buffer
 		c.Stdin, c.Stdout, c.Stderr = strings.NewReader(in), &out, &talk
 		if err := c.Run(); err != nil {

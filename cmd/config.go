@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"gtoffset/kafkaops/clientconfig"
@@ -36,9 +38,12 @@ func runConfig(g *global) error {
 		return err
 	}
 	view := output.Config{Notes: append(c.Notes, c.Remarks...)}
-	if said := g.misspelled(ownVariables()); said != "" {
-		view.Notes = append(view.Notes, said)
+	meant, others := g.unread()
+	if len(meant) == 0 { // it may be one that other programs have, too
+		meant = []string{g.misspelled(ownVariables())}
 	}
+	meant = append(meant, others)
+	view.Notes = append(view.Notes, slices.DeleteFunc(meant, func(said string) bool { return said == "" })...)
 	named := map[string]bool{}
 	for _, s := range settings.InForce() {
 		named[s.Key] = true

@@ -116,6 +116,8 @@ A command of replay finds in its own: GTOFFSET_GROUP, GTOFFSET_BATCH (number of
 the batch), GTOFFSET_RANGES (a line for each partition: topic, partition, from,
 until).
 
+Of other variables GTOFFSET_… a note says that they do nothing.
+
 A flag comes before -X, that before the file of --command-config, that before
 GTOFFSET_…, and that before KAFKA_….
 `

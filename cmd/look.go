@@ -45,6 +45,7 @@ func (g *global) open() (*session, error) {
 		}
 		s.origin.Store = s.store.Name()
 	}
+	g.noteUnread()
 	s.cluster = kafkaops.New(kafkaops.Config{Bootstrap: c.Bootstrap, Wire: c.Wire})
 	g.session = s
 	return s, nil

@@ -17,11 +17,11 @@ import (
 // TestMain lets this test binary be the program: where a test needs a process of its own, to kill it or to give it to another
 // user.
 func TestMain(m *testing.M) {
-	if os.Getenv("GTOFFSET_TEST_PROGRAM") == "" {
+	if os.Getenv("TEST_PROGRAM") == "" {
 		os.Exit(m.Run())
 	}
 	env := cmd.System(nil)
-	if die := os.Getenv("GTOFFSET_TEST_KILL"); die != "" {
+	if die := os.Getenv("TEST_KILL"); die != "" {
 		env.Step = func(step string) error {
 			if step == die {
 				return errors.Join(syscall.Kill(os.Getpid(), syscall.SIGKILL), block())
@@ -46,7 +46,7 @@ func (w *world) process(user uint32, kill string, args ...string) result {
 	}
 	line := append(append(slices.Clone(w.wrap), bin), args...)
 	c := exec.Command(line[0], line[1:]...)
-	c.Env = []string{"GTOFFSET_TEST_PROGRAM=1", "GTOFFSET_TEST_KILL=" + kill}
+	c.Env = []string{"TEST_PROGRAM=1", "TEST_KILL=" + kill}
 	for name, value := range w.vars {
 		c.Env = append(c.Env, name+"="+value)
 	}

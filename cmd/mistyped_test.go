@@ -1,6 +1,9 @@
 package cmd_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A name that was mistyped in -t is told as such: what a restart would do with topics that do not exist is nobody's question, and neither is
 // where their offsets went.
@@ -39,4 +42,31 @@ func TestNeighbourOfDeletedGroup(t *testing.T) {
 		w.run(append(args, "-g", "orders-r")...).says("did you mean -g orders-read?", still)
 	}
 	w.run("history", "-g", "orders-r").never(still)
+}
+
+// A variable that was set for gtoffset, and does nothing, is told of by all that goes to a cluster: once, without its value, and where it is
+// known what was meant, with -q, too.
+func TestVariablesThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	const passed = " is set, and gtoffset reads no variable of that name: "
+	w := start(t).topic("orders", [2]int64{0, 10}).commit("billing", "orders", 10)
+	check := []string{"describe", "-g", "billing", "--check", "-q"}
+	same(t, "what is said", w.run(check...).exits(0).err, "")
+	for name, meant := range map[string]string{
+		"GTOFFSET_STOER": "did you mean GTOFFSET_STORE?", "gtoffset_store": "did you mean GTOFFSET_STORE?", "GTOFSET_STORE": "did you mean GTOFFSET_STORE?",
+		"GTOFFSET_SASL_PASWORD": "did you mean GTOFFSET_SASL_PASSWORD?", "GTOFFSET_EXPECT_CLUSTER": "give --expect-cluster", "GTOFFSET_TIMEOUT": "give --timeout",
+	} {
+		w.vars[name] = "hush"
+		same(t, "what is said", w.run(check...).exits(0).err, "gtoffset: "+name+passed+meant+"\n")
+		same(t, "how often", strings.Count(w.run("clamp", "-g", "billing", "--committed", "--dry-run").never("hush").err, name), 1)
+		w.run("config").exits(0).prints(name + passed + meant).never("hush")
+		delete(w.vars, name)
+	}
+	// What may be there for another reason is a note, and what a setting names is read.
+	w.vars["GTOFFSET_PORT"], w.vars["GTOFFSET_VERSION"], w.vars["KAFKA_SASL_USERNAMES"], w.vars["GTOFFSET"] = "1", "2", "3", "4"
+	w.vars["GTOFFSET_IDENT"] = "ops"
+	same(t, "what is said", w.run(append(check, "-X", "sasl.password=$GTOFFSET_IDENT")...).exits(0).err, "")
+	r := w.run("describe", "-g", "billing", "-X", "sasl.password=$GTOFFSET_IDENT").exits(0).
+		says("gtoffset: set, and not read by gtoffset: GTOFFSET_PORT; GTOFFSET_VERSION (gtoffset help environment lists what is)")
+	r.never("KAFKA_SASL")
 }

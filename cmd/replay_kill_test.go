@@ -55,7 +55,7 @@ func (w *world) begin(args ...string) *exec.Cmd {
 	bin, err := os.Executable()
 	must(w.t, err)
 	c := exec.Command(bin, args...)
-	c.Env = append(os.Environ(), "GTOFFSET_TEST_PROGRAM=1")
+	c.Env = append(os.Environ(), "TEST_PROGRAM=1")
 	for name, value := range w.vars {
 		c.Env = append(c.Env, name+"="+value)
 	}

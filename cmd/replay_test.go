@@ -887,7 +887,7 @@ func (w *world) piped(read func(io.Reader), args ...string) result {
 	bin, err := os.Executable()
 	must(w.t, err)
 	c := exec.Command(bin, args...)
-	c.Env = []string{"GTOFFSET_TEST_PROGRAM=1"}
+	c.Env = []string{"TEST_PROGRAM=1"}
 	for name, value := range w.vars {
 		c.Env = append(c.Env, name+"="+value)
 	}

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,11 @@ func Main(ctx context.Context, env Env, args []string) int {
 	out := &stdout{w: env.Stdout}
 	env.Stdout = out
 	g := &global{env: env, args: args}
+	getenv := env.Getenv
+	g.env.Getenv = func(name string) string {
+		g.read.Store(name, nil)
+		return getenv(name)
+	}
 	if g.completing() {
 		g.env.Stderr = io.Discard // a shell has no place for more than words
 	}
@@ -78,7 +84,9 @@ type global struct {
 	command    string          // as in "gtoffset clamp"
 	soft, hard context.Context // see Env.Interrupts
 	session    *session
-	unwritten  bool // it is a command that writes, and has not yet begun to
+	isFlag     func(name string) bool // of the command
+	read       sync.Map               // the variables that were asked for, by name
+	unwritten  bool                   // it is a command that writes, and has not yet begun to
 }
 
 func newRoot(g *global) *cobra.Command {
@@ -139,7 +147,7 @@ func (g *global) flags(f *pflag.FlagSet) {
 	f.StringVarP(&g.format, "output", "o", "", "`FORMAT` of what goes to stdout; each command lists its own")
 	f.Var(&g.timeout, "timeout", "bound of one look at the cluster, or of the write of one group, which has 15s at least: a `DURATION`, or a bare number of milliseconds")
 	choose(f, &g.color, "color", string(output.ColorAuto), "when to use colour", string(output.ColorAuto), string(output.ColorAlways), string(output.ColorNever))
-	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr; with a check that is met, no table either")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress, notes or warnings on stderr, but of a misspelled variable; with a check that is met, no table either")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "each request with its broker and time, on stderr")
 }
 
@@ -149,6 +157,7 @@ func (g *global) begin(c *cobra.Command, args []string) error {
 		return nil // the flags are not read yet
 	}
 	g.command = c.CommandPath()
+	g.isFlag = func(name string) bool { return c.Flags().Lookup(name) != nil }
 	if err := sound(c.Flags(), args); err != nil {
 		return err
 	}
@@ -266,6 +275,9 @@ func (g *global) log() *slog.Logger {
 // note says something on stderr that is neither answer nor error.
 func (g *global) note(format string, args ...any) {
 	if !g.quiet {
-		fmt.Fprintf(g.env.Stderr, "gtoffset: %s\n", output.Clean(fmt.Sprintf(format, args...)))
+		g.say(fmt.Sprintf(format, args...))
 	}
 }
+
+// say is note, with -q, too.
+func (g *global) say(text string) { fmt.Fprintf(g.env.Stderr, "gtoffset: %s\n", output.Clean(text)) }

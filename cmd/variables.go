@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,28 +22,81 @@ func ownVariables() []string {
 // forCommands are the variables that a command of replay's finds: they may be set where it runs gtoffset itself.
 func forCommands() []string { return []string{"GTOFFSET_GROUP", "GTOFFSET_BATCH", "GTOFFSET_RANGES"} }
 
-// misspelled says that a variable is set whose name is nearly one of those wanted, "" if there is none. It is asked where a setting is
-// missing, not in every run: what is set and not needed harms nobody.
-func (g *global) misspelled(wanted []string) string {
+// strangers are the variables that are set and that gtoffset does not read, sorted: no setting of its own, nor one that a setting named.
+func (g *global) strangers() []string {
 	if g.env.Environ == nil {
-		return ""
+		return nil
 	}
 	known := append(ownVariables(), forCommands()...)
 	var names []string
 	for _, variable := range g.env.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
-		if value != "" && !slices.Contains(known, name) && len(name) >= len("gtoffset") {
+		if _, named := g.read.Load(name); value != "" && !named && !slices.Contains(known, name) && len(name) > len("gtoffset") {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
+	return names
+}
+
+// passedOver says of a variable that gtoffset does not read it, and which was meant.
+func passedOver(name, meant string) string {
+	return name + " is set, and gtoffset reads no variable of that name: " + meant
+}
+
+// slip says that a stranger is nearly one of those wanted, "" if it is none.
+func (g *global) slip(name string, wanted []string) string {
 	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return g.env.Getenv(name) != "" })
-	for _, name := range names {
-		if near := nearest(name, wanted); near != "" {
-			return fmt.Sprintf("%s is set, and gtoffset reads no variable of that name: did you mean %s?", name, near)
+	if near := nearest(name, wanted); near != "" {
+		return passedOver(name, "did you mean "+near+"?")
+	}
+	return ""
+}
+
+// misspelled says that a variable is set whose name is nearly one of those wanted, "" if there is none.
+func (g *global) misspelled(wanted []string) string {
+	for _, name := range g.strangers() {
+		if said := g.slip(name, wanted); said != "" {
+			return said
 		}
 	}
 	return ""
+}
+
+// unread says which variables were set for gtoffset, by their names, and do nothing. Of the first it is known what was meant; the others, in
+// one line, may be there for another reason, as those of a container are.
+func (g *global) unread() (meant []string, others string) {
+	ours := func(name string) bool { return strings.HasPrefix(name, "GTOFFSET_") }
+	wanted := slices.DeleteFunc(ownVariables(), func(name string) bool { return !ours(name) }) // the others are other programs', too
+	var rest []string
+	for _, name := range g.strangers() {
+		flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "GTOFFSET_")), "_", "-")
+		switch said := g.slip(name, wanted); {
+		case said != "":
+			meant = append(meant, said)
+		case !ours(name):
+		case g.isFlag != nil && g.isFlag(flag):
+			meant = append(meant, passedOver(name, "give --"+flag))
+		default:
+			rest = append(rest, name)
+		}
+	}
+	if len(rest) > 0 {
+		others = "set, and not read by gtoffset: " + list(rest, 3) + " (gtoffset help environment lists what is)"
+	}
+	return meant, others
+}
+
+// noteUnread tells of such variables. With -q, too, where something was meant: a gate that does not look at its store, or not at the cluster
+// that was expected, is met too easily, and from cron nobody would ever hear of it.
+func (g *global) noteUnread() {
+	meant, others := g.unread()
+	for _, text := range meant {
+		g.say(text)
+	}
+	if others != "" {
+		g.note("%s", others)
+	}
 }
 
 // needStore is the error of a flag that makes no sense without a store. or is what could be typed instead, "" for nothing.

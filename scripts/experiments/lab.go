@@ -166,7 +166,7 @@ func (l *lab) gtoffset(ctx context.Context, args ...string) (string, error) {
 func (l *lab) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, l.program, args...)
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + l.dir, "GTOFFSET_TEST_RUN=" + os.Getenv("GTOFFSET_TEST_RUN"),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + l.dir, "TEST_RUN_ID=" + os.Getenv("TEST_RUN_ID"),
 		"GTOFFSET_BOOTSTRAP_SERVER=" + l.kafka.Bootstrap(), "GTOFFSET_STORE=" + l.store(),
 	}
 	return cmd

@@ -225,7 +225,7 @@ func (r ended) document(into any) error {
 func (s *scene) run(args []string) (ended, error) {
 	cmd := exec.Command(s.lab.program, args...)
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GTOFFSET_TEST_RUN=" + os.Getenv("GTOFFSET_TEST_RUN"),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TEST_RUN_ID=" + os.Getenv("TEST_RUN_ID"),
 		"GTOFFSET_BOOTSTRAP_SERVER=" + s.lab.kafka.RemoteBootstrap(), "GTOFFSET_CLIENT_ID=" + s.group, // by which the proxy knows it
 	}
 	var out, said bytes.Buffer

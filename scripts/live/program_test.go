@@ -45,7 +45,7 @@ func (p program) start(t *testing.T, args ...string) *running {
 	line := append(append(append([]string(nil), p.Wrap...), path), args...)
 	r := &running{t: t, cmd: exec.CommandContext(t.Context(), line[0], line[1:]...), args: args, began: time.Now()}
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.err
-	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home(t), "GTOFFSET_TEST_RUN=" + os.Getenv("GTOFFSET_TEST_RUN")}
+	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home(t), "TEST_RUN_ID=" + os.Getenv("TEST_RUN_ID")}
 	if p.On != nil {
 		r.cmd.Env = append(r.cmd.Env, "GTOFFSET_BOOTSTRAP_SERVER="+p.On.Bootstrap())
 	}
@@ -64,7 +64,7 @@ func (p program) run(t *testing.T, args ...string) result {
 }
 
 // envKill makes the test binary the program that kills itself.
-const envKill = "GTOFFSET_LIVE_KILL"
+const envKill = "LIVE_KILL"
 
 // killedAt is the program, killed at a step of the store's write as kill -9 would.
 func killedAt(step string) int {

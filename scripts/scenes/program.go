@@ -15,8 +15,8 @@ import (
 
 const (
 	program = "gtoffset"
-	clock   = "GTOFFSET_SCENE_CLOCK"  // when the program starts, by its own clock
-	person  = "GTOFFSET_SCENE_PERSON" // set: somebody sits at the terminal, and answers yes
+	clock   = "SCENE_CLOCK"  // when the program starts, by its own clock
+	person  = "SCENE_PERSON" // set: somebody sits at the terminal, and answers yes
 )
 
 // Program is gtoffset itself, if this process was started under that name; otherwise it does nothing. Whoever opens scenes calls it
