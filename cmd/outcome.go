@@ -134,7 +134,7 @@ func (w *writing) against(shot offsets.Snapshot, plan offsets.Plan) objections {
 			no.add(at+": "+c.Reason, c.Choice, causeOfChange(c), c.Lacks)
 		}
 		no.aside = cmp.Or(no.aside, w.aside(shot, g, alone))
-		no.elsewhere = cmp.Or(no.elsewhere, w.elsewhere(pg.Group, alone))
+		no.elsewhere = cmp.Or(no.elsewhere, w.elsewhere(pg, alone))
 	}
 	return no
 }
@@ -182,7 +182,7 @@ func (w *writing) around(plan offsets.Plan, no objections) string {
 
 // elsewhere is the command that has to decide of a group, before this one can, what stands against the first that is refused for want of
 // such a decision, and of all that are like it; "" if there is none.
-func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
+func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) string {
 	i := slices.IndexFunc(refused, func(c *offsets.Change) bool { return c.Aside != "" })
 	if i < 0 {
 		return ""
@@ -199,10 +199,7 @@ func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
 		}
 	}
 	sc.settle()
-	words := []string{command, "-g", group}
-	for _, sel := range sc.selections {
-		words = append(words, "-t", sel.String())
-	}
+	words := append([]string{command, "-g", pg.Group}, sc.typed()...)
 	if w.g.store != "" {
 		words = append(words, "-s", w.g.store)
 	}
@@ -213,7 +210,18 @@ func (w *writing) elsewhere(group string, refused []*offsets.Change) string {
 	line := w.g.typed(words...)
 	switch {
 	case command == "reset" && w.road.command != "clamp":
-		return "to read again what is there, in the place of --clamp: " + line
+		hint := "to read again what is there, in the place of --clamp: " + line
+		rest, clamped := &scope{}, false
+		for _, c := range pg.Changes {
+			if c.Verdict != offsets.Keep && c.Aside != other {
+				rest.include(c.Key)
+				clamped = clamped || c.Choice == "--clamp"
+			}
+		}
+		if rest.settle(); clamped { // of all of them it would pass over what was just brought back
+			hint += "; --clamp then with " + commandLine(rest.typed())
+		}
+		return hint
 	case command == "reset":
 		return "if the topic was recreated: " + line + "; if not, leave out --recreated"
 	case strings.HasSuffix(flags, "--gone remove"):

@@ -166,6 +166,15 @@ func (s *scope) settle() {
 	s.selections = merged
 }
 
+// typed are the words that select a scope's partitions.
+func (s *scope) typed() []string {
+	var words []string
+	for _, sel := range s.selections {
+		words = append(words, "-t", sel.String())
+	}
+	return words
+}
+
 // maxPartition is beyond what any cluster has: it keeps a range such as 0-2147483647 from eating memory.
 const maxPartition = 1_000_000
 
