@@ -211,6 +211,7 @@ func TestCasesGrp(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{500, 900}).save("s1", "orders", 100)
 		w.share()
 		w.run("describe", "-g", "s1").exits(0).prints("share group")
+		w.run("wait", "-g", "s1", "-s", w.store, "--stored-caught-up", "--for", "0").exits(10).says("is a share group, which commits no offset", "hint: waiting longer does not mend that; --lag 0 without --stored-caught-up").never("waits longer")
 		w.run("clamp", "-g", "s1", "-t", "orders", "--committed", "--create", "--execute").exits(4).says(`"s1" is a share group`)
 		w.run("clamp", "-g", "s1", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(4).says("share group")
 		same(t, "writes", w.writes(), 0)

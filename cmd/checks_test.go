@@ -183,7 +183,8 @@ func TestListTellsWhatTheStoreHas(t *testing.T) {
 func TestHintOfNoCommit(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{300, 1000}, [2]int64{7, 7}).commit("billing", "orders", 900)
-	hint := w.run("describe", "-g", "billing", "--check").exits(0).prints("hint: to start at earliest where there is no offset yet: ").hinted()
+	hint := w.run("describe", "-g", "billing", "--check").exits(0).
+		prints("hint: if there was one, gtoffset history -g billing tells how it comes back; to start at earliest where there is no offset yet: ").hinted()
 	same(t, "hint", hint, "clamp -g billing -t orders:1 --committed")
 	w.run(append(typed(hint), "--execute")...).exits(0)
 	w.run("describe", "-g", "billing", "--check").exits(0).never("hint") // in the last one is nothing to be read

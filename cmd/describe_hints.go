@@ -201,7 +201,11 @@ func (g *global) starting(grp offsets.Group, sc *scope) string {
 	if len(none) == 0 {
 		return ""
 	}
-	return "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--"+string(side))
+	before := ""
+	if !store { // a commit may have been lost
+		before = "if there was one, " + g.typed("history", "-g", grp.ID) + " tells how it comes back; "
+	}
+	return before + "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--"+string(side))
 }
 
 // lineOf is a command about a group, as it can be typed.

@@ -183,14 +183,20 @@ func (w *writing) around(plan offsets.Plan, no objections) string {
 // elsewhere is the command that has to decide of a group, before this one can, what stands against the first that is refused for want of
 // such a decision, and of all that are like it; "" if there is none.
 func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) string {
-	i := slices.IndexFunc(refused, func(c *offsets.Change) bool { return c.Aside != "" })
+	i := slices.IndexFunc(refused, func(c *offsets.Change) bool { return strings.Contains(c.Aside, " ") })
+	if i < 0 { // what only looks comes after what decides
+		i = slices.IndexFunc(refused, func(c *offsets.Change) bool { return c.Aside != "" })
+	}
 	if i < 0 {
 		return ""
 	}
 	other := refused[i].Aside
 	command, flags, _ := strings.Cut(other, " ")
-	if command == "import" {
+	switch command {
+	case "import":
 		return w.road.home(w.plan.Origin.Bootstrap)
+	case offsets.LookBack:
+		return "what became of its commits: " + w.g.typed(command, "-g", pg.Group)
 	}
 	sc := &scope{}
 	for _, c := range refused {
@@ -204,11 +210,13 @@ func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) str
 		words = append(words, "-s", w.g.store)
 	}
 	words = append(words, strings.Fields(flags)...)
-	if w.road.create {
+	if w.road.create && command != offsets.LookThere {
 		words = append(words, "--create")
 	}
 	line := w.g.typed(words...)
 	switch {
+	case command == offsets.LookThere:
+		return "what the store lacks, and what helps: " + line
 	case command == "reset" && w.road.command != "clamp":
 		hint := "to read again what is there, in the place of --clamp: " + line
 		rest, clamped := &scope{}, false

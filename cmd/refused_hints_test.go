@@ -21,3 +21,21 @@ func TestClampBesideReadingAgain(t *testing.T) {
 	w = start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}).commit("billing", "orders", 500, 500).save("billing", "orders", 2000, 600)
 	w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-stored", "--committed", "--execute").exits(4).never("--clamp then")
 }
+
+// A refusal for want of an offset says where to look for it.
+func TestRefusedForWantOfAnOffset(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 10}, [2]int64{0, 10}).topic("pay", [2]int64{0, 10}).commit("billing", "orders", 5, 6).save("billing", "pay", 1)
+	at := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--dry-run"}
+	for _, aim := range []string{"--to-safe", "--to-stored"} {
+		w.run(append(at, "--committed", aim)...).exits(4).says(": no offset for it", "hint: what the store lacks, and what helps: gtoffset describe -g billing -t orders:0-1 -s "+w.store)
+	}
+	for _, aim := range [][]string{{"--to-current"}, {"--shift-by", "1"}} {
+		w.run(append(append(at, "--stored"), aim...)...).exits(4).says("there is no offset", "hint: what the store lacks, and what helps: gtoffset describe -g billing -t orders:0-1 -s "+w.store)
+		w.run(append([]string{"reset", "-g", "billing", "-t", "pay", "--committed", "--dry-run"}, aim...)...).exits(4).
+			says("there is no offset", "hint: what became of its commits: gtoffset history -g billing")
+	}
+	w.run("reset", "-g", "billing", "-t", "pay", "-s", w.store, "--stored", "--to-committed", "--dry-run").exits(4).says("hint: what became of its commits: gtoffset history -g billing")
+	w.pending(1)
+	w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction", "hint: what became of its commits: gtoffset history -g billing\n")
+}

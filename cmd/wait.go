@@ -138,7 +138,10 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 	p := &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
 	if grp, stuck := offsets.Stuck(shot, c); stuck {
 		what := g.hint(shot, grp, &o.scope)
-		if what == "" {
+		switch {
+		case grp.Type == offsets.Share && c.CaughtUp:
+			what = "--lag 0 without --stored-caught-up waits for its end"
+		case what == "":
 			what = "what is wrong with it: " + g.typed("describe", "-g", grp.ID, "--problems")
 		}
 		p.hint = "waiting longer does not mend that; " + what

@@ -92,6 +92,22 @@ func TestWait(t *testing.T) {
 			same(t, "writes", w.writes(), 0)
 		})
 	}
+	t.Run("what nobody is there to mend", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "orders", 9, 9).save("billing", "orders", 9)
+		caught := []string{"wait", "-g", "billing", "-s", w.store, "--stored-caught-up", "--for", "0"}
+		w.run(caught...).exits(10).says("orders 1: no entry in the store", "hint: waiting longer does not mend that; only the commits have an offset of these").never("waits longer")
+		w.commit("fresh", "orders", 9)
+		lag := []string{"wait", "-g", "fresh", "--lag", "0", "--for", "0"}
+		w.run(lag...).exits(10).says("orders 1: no commit", "hint: waiting longer does not mend that; if there was one, gtoffset history -g fresh").never("waits longer")
+		// Somebody is there who may do it.
+		lock := w.lock("billing", "orders")
+		w.run(caught...).exits(10).says("--for 30m waits longer")
+		must(t, lock.Unlock())
+		_, err := w.b.Join("fresh", false, "orders")
+		must(t, err)
+		w.run(lag...).exits(10).says("--for 30m waits longer")
+	})
 	t.Run("of a selection only", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).topic("other", [2]int64{0, 9}).commit("billing", "orders", 9, 1).commit("billing", "other", 1)

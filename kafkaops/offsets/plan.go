@@ -387,7 +387,7 @@ func (p Plan) decided(c Change, r Row, fresh Snapshot) (Entry, string) {
 const pending = "an open transaction is going to commit it"
 
 func (c Change) refusePending() Change {
-	return c.refuse(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", "")
+	return c.refuseUntil(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", LookBack)
 }
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may.
@@ -638,6 +638,20 @@ func Resume(p Plan, s Snapshot) Plan {
 		}
 		return c
 	})
+}
+
+// What Aside has of partitions that lack a commit, or an entry in the store: where to see what became of it, or what helps.
+const (
+	LookBack  = "history"
+	LookThere = "describe"
+)
+
+// lookFor is where to look for what a side lacks.
+func lookFor(side Side) string {
+	if side == Stored {
+		return LookThere
+	}
+	return LookBack
 }
 
 // atHome is the Aside of what a document has for another cluster: to import it there.

@@ -110,7 +110,7 @@ func (st *Stretch) resolve(s Snapshot, r Row, b Bound, end *int64) (Stretch, boo
 		if e.Presence == Absent {
 			return st.leave(r, string(side)), false
 		}
-		if reason, _ := notComparable(s, r, e, string(side)); reason != "" {
+		if reason, _ := notComparable(s, r, e, side, string(side)); reason != "" {
 			st.Away = e.Presence == Unreadable
 			st.Recreated = Judge(e, r.Range, s.Origin.Cluster).Identity == Recreated
 			return st.refuse(reason, ""), false

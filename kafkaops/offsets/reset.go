@@ -158,9 +158,9 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	case AimCommitAt:
 		return c.back(s, r, p.Past, p.Clamp)
 	case AimStored:
-		return c.beside(other).from(s, r, r.Stored, "the store", p.Clamp)
+		return c.beside(other).from(s, r, r.Stored, Stored, "the store", p.Clamp)
 	case AimCommitted:
-		return c.beside(other).from(s, r, r.Committed, "the commits", p.Clamp)
+		return c.beside(other).from(s, r, r.Committed, Committed, "the commits", p.Clamp)
 	case AimGroup:
 		from, what := s.From[r.Key], fmt.Sprintf("group %q", p.From)
 		if from.Presence == Absent {
@@ -170,7 +170,7 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 		if p.From != "" { // a group may have no name, and then a plan cannot name it either
 			c = c.beside(from)
 		}
-		return c.from(s, r, from, what, p.Clamp)
+		return c.from(s, r, from, Committed, what, p.Clamp)
 	}
 	return c.refuse(fmt.Sprintf("%q is no target that is known", p.Aim), "")
 }
@@ -229,9 +229,9 @@ func (c Change) same(s Snapshot) Change {
 // shift moves a number by a distance, within the range. It has to be a number of this log.
 func (c Change) shift(s Snapshot, r Row, by int64) Change {
 	if c.Old.Offset == None {
-		return c.refuse("there is no offset to shift", "")
+		return c.refuseUntil("there is no offset to shift", lookFor(c.Side))
 	}
-	if reason, aside := notComparable(s, r, r.Entry(c.Side), string(c.Side)); reason != "" {
+	if reason, aside := notComparable(s, r, r.Entry(c.Side), c.Side, string(c.Side)); reason != "" {
 		return c.refuseUntil(reason, aside)
 	}
 	to := c.Old.Offset + by
@@ -255,9 +255,9 @@ func (c Change) shift(s Snapshot, r Row, by int64) Change {
 // current keeps the number as far as it is in range, and drops its leader epoch, which may be one that sends consumers back.
 func (c Change) current(s Snapshot, r Row, e Entry) Change {
 	if e.Presence != Present {
-		return c.refuse("there is no offset", "")
+		return c.refuseUntil("there is no offset", lookFor(c.Side))
 	}
-	if reason, aside := notComparable(s, r, e, string(c.Side)); reason != "" {
+	if reason, aside := notComparable(s, r, e, c.Side, string(c.Side)); reason != "" {
 		return c.refuseUntil(reason, aside)
 	}
 	return c.aim(s, r, Value{Offset: e.Offset, Epoch: None, Metadata: e.Metadata}, "as it is", true)
@@ -267,7 +267,7 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 func (c Change) safe(s Snapshot, r Row) Change {
 	for _, side := range []Side{Stored, Committed} {
 		e := r.Entry(side)
-		if reason, aside := notComparable(s, r, e, string(side)); reason != "" {
+		if reason, aside := notComparable(s, r, e, side, string(side)); reason != "" {
 			return c.refuseUntil(reason, aside)
 		}
 	}
@@ -281,8 +281,8 @@ func (c Change) safe(s Snapshot, r Row) Change {
 }
 
 // from takes over what another place says.
-func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change {
-	if reason, aside := notComparable(s, r, e, what); reason != "" {
+func (c Change) from(s Snapshot, r Row, e Entry, side Side, what string, clamp bool) Change {
+	if reason, aside := notComparable(s, r, e, side, what); reason != "" {
 		return c.refuseUntil(reason, aside)
 	}
 	v := Value{Offset: e.Offset, Epoch: None}
@@ -292,14 +292,14 @@ func (c Change) from(s Snapshot, r Row, e Entry, what string, clamp bool) Change
 	return c.aim(s, r, v, "as in "+what, clamp)
 }
 
-// notComparable says why an entry is no number to go by in this log, "" if it is one, and which command decides that first, if one does.
-func notComparable(s Snapshot, r Row, e Entry, what string) (reason, aside string) {
+// notComparable says why an entry of a side is no number to go by in this log, "" if it is one, and which command decides that first, if one does.
+func notComparable(s Snapshot, r Row, e Entry, side Side, what string) (reason, aside string) {
 	st := Judge(e, r.Range, s.Origin.Cluster)
 	switch {
 	case e.Problem():
 		return fmt.Sprintf("%s: %s: %s", what, e.Presence, cmp.Or(e.Reason, "no reason given")), ""
 	case e.Presence == Absent:
-		return what + ": no offset for it", ""
+		return what + ": no offset for it", lookFor(side)
 	case st.Foreign:
 		return fmt.Sprintf("%s: recorded for cluster %s, and this is %s", what, e.Cluster, s.Origin.Cluster), "clamp --stored --other-cluster"
 	case st.Identity == Recreated:

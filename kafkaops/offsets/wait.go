@@ -90,13 +90,17 @@ func (g *Group) notThere() string {
 // log's, or none at all while nobody is there to commit one.
 func Stuck(s Snapshot, c Conditions) (Group, bool) {
 	for _, g := range s.Groups {
-		if g.Unstored == "" && c.nothing(&g) != "" && !g.Active() {
+		idle := !g.Active() && !g.Locked() // nobody is there to commit, or to save, what is missing
+		if g.Unstored == "" && c.nothing(&g) != "" && idle || c.CaughtUp && g.Type == Share {
 			return g, true
 		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
-			if c.MaxLag != None && j.Committed.lost() && j.lagOpen(c.MaxLag) != "" ||
-				(j.Committed.lost() || j.Stored.lost()) && j.behindOpen(c.CaughtUp && g.Unstored == "") != "" {
+			lag, behind := j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp && g.Unstored == "")
+			if idle && !j.Row.Committed.Pending && (lag != "" && j.Committed.Condition == NoEntry || behind != "" && j.Stored.Condition == NoEntry) {
+				return g, true
+			}
+			if c.MaxLag != None && j.Committed.lost() && lag != "" || (j.Committed.lost() || j.Stored.lost()) && behind != "" {
 				return g, true
 			}
 		}
