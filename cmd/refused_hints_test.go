@@ -39,3 +39,26 @@ func TestRefusedForWantOfAnOffset(t *testing.T) {
 	w.pending(1)
 	w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction", "hint: what became of its commits: gtoffset history -g billing\n")
 }
+
+// A shift that meets the end of the range says so on both sides, also where the number would be below 0.
+func TestShiftIsCapped(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 1000}).commit("billing", "orders", 180)
+	for _, by := range []string{"-500", "-9223372036854775808", "900", "9223372036854775807"} {
+		w.run("reset", "-g", "billing", "-t", "orders", "--committed", "--shift-by", by, "--dry-run").exits(0).prints(", capped: the range is 0..1000")
+	}
+	w.run("reset", "-g", "billing", "-t", "orders", "--committed", "--shift-by", "-180", "--dry-run").exits(0).never("capped")
+}
+
+// Of many partitions that stay the first are named.
+func TestManyThatStay(t *testing.T) {
+	t.Parallel()
+	ranges, commits := make([][2]int64, 100), make([]int64, 100)
+	for i := range ranges {
+		ranges[i], commits[i] = [2]int64{0, 9}, int64(i%2*5)
+	}
+	w := start(t).topic("orders", ranges...).commit("billing", "orders", commits...)
+	reset := []string{"reset", "-g", "billing", "-t", "orders", "--committed", "--to-earliest", "--dry-run"}
+	w.run(reset...).exits(0).prints("orders 0, 2, 4, 6, ", ", 36, 38 and 30 more stay: earliest: already there").never("40, 42")
+	same(t, "partitions of the document", len(w.run(append(reset, "-o", "json")...).exits(0).plan().Groups[0].Changes), 100)
+}

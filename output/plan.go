@@ -431,11 +431,18 @@ func (l *places) names(at said) string {
 	return strings.Join(all, ", ")
 }
 
-// ranges writes partition numbers as 0, 2-5.
+// rangesMost is how many of many ranges are named.
+const rangesMost = 20
+
+// ranges writes partition numbers as 0, 2-5; of many the first, as documents have all.
 func ranges(numbers []int32) string {
 	slices.Sort(numbers)
 	var b strings.Builder
-	for i := 0; i < len(numbers); i++ {
+	for i, n := 0, 0; i < len(numbers); i, n = i+1, n+1 {
+		if n == rangesMost {
+			b.WriteString(" and " + offsets.Thousands(int64(len(numbers)-i)) + " more")
+			break
+		}
 		first := numbers[i]
 		for i+1 < len(numbers) && numbers[i+1] == numbers[i]+1 {
 			i++

@@ -238,8 +238,8 @@ func (c Change) shift(s Snapshot, r Row, by int64) Change {
 	switch { // the sum of two large numbers must not come round
 	case by > 0 && to < c.Old.Offset:
 		to = math.MaxInt64
-	case to < 0:
-		to = 0
+	case by < 0 && to > c.Old.Offset:
+		to = math.MinInt64
 	}
 	why := fmt.Sprintf("shifted by %+d", by)
 	if capped := r.Range.clamp(to); capped != to {
