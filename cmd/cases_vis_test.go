@@ -24,7 +24,7 @@ func TestCasesVis(t *testing.T) {
 			}
 			w.hide("t2", 0)
 			w.b.Reset()
-			r := w.run("describe", "-g", "billing").exits(code).says("2 of ", "no longer exist")
+			r := w.run("describe", "-g", "billing").exits(code).says("2 of ", `no longer exist, such as group "billing" t2 0`+"\n")
 			same(t, "t2", r.line("t2", 0), "t2 0 - 100 - - gone: the topic does not exist")
 			same(t, "t2", r.line("t2", 1), "t2 1 - 7 - - gone: the topic does not exist")
 			if n := w.b.Count(kmsg.Metadata.Int16()); n > 4 {
@@ -50,7 +50,7 @@ func TestCasesVis(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600, 100).save("billing", "orders", 100, 600, 100)
 		w.b.NoLeader("orders", 2)
-		r := w.run("describe", "-g", "billing", "-s", w.store).exits(3).says("1 of 3 partitions could not be read")
+		r := w.run("describe", "-g", "billing", "-s", w.store).exits(3).says(`1 of 3 partitions could not be read, such as group "billing" orders 2: unknown: `)
 		same(t, "p1", r.line("orders", 1), "orders 1 500 600 600 900 300 300 ok")
 		if line := r.line("orders", 2); !strings.HasPrefix(line, "orders 2 - 100 100 - - - unknown: ") || !strings.Contains(line, "leader") {
 			t.Errorf("p2 = %q", line)

@@ -250,21 +250,20 @@ func unseenTopics(shot offsets.Snapshot) error {
 // brokenRows counts, of the partitions that matter, those of which something could not be read, or that are gone.
 func brokenRows(shot offsets.Snapshot, matters func(*offsets.Row) bool) error {
 	var unread, gone, all int
+	first := map[*int]string{} // one of each kind
 	p := &problem{code: exitPartly}
 	for _, grp := range shot.Groups {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
 			all++
-			reason := ""
+			reason, kind := "", &unread
 			switch {
 			case !matters(r):
 			case r.Range.Gone() && (r.Committed.Presence != offsets.Absent || r.Stored.Presence != offsets.Absent):
-				gone++
-				reason = "gone"
+				reason, kind = "gone", &gone
 				p.causes = append(p.causes, causeMissing)
 			case !r.Range.Gone() && (!r.Range.Known() || r.Committed.Problem() && grp.Trouble == nil || r.Stored.Problem() && grp.Store.Trouble == nil),
 				r.Committed.Unchecked() != "", r.Stored.Unchecked() != "", r.Shared != nil && r.Shared.Reason != "" && grp.Trouble == nil:
-				unread++
 				reason = r.Words(shot.Origin.Cluster, grp.Store != nil)
 				p.causes = append(p.causes, causeOfRow(r))
 				if p.lacks == nil {
@@ -274,6 +273,9 @@ func brokenRows(shot offsets.Snapshot, matters func(*offsets.Row) bool) error {
 			if reason == "" {
 				continue
 			}
+			if *kind++; first[kind] == "" {
+				first[kind] = fmt.Sprintf(", such as group %q %s: %s", grp.ID, r.Key, reason)
+			}
 			p.causes = byRank(p.causes)
 			if len(p.details) < 100 {
 				p.details = append(p.details, output.ErrorDetail{Group: grp.ID, Topic: r.Topic, Partition: r.Partition, Reason: reason})
@@ -282,10 +284,10 @@ func brokenRows(shot offsets.Snapshot, matters func(*offsets.Row) bool) error {
 	}
 	var say []string
 	if unread > 0 {
-		say = append(say, fmt.Sprintf("%s of %s could not be read", offsets.Thousands(int64(unread)), offsets.Plural(all, "partition")))
+		say = append(say, fmt.Sprintf("%s of %s could not be read", offsets.Thousands(int64(unread)), offsets.Plural(all, "partition"))+first[&unread])
 	}
 	if gone > 0 {
-		say = append(say, fmt.Sprintf("%s of %s no longer exist", offsets.Thousands(int64(gone)), offsets.Plural(all, "partition")))
+		say = append(say, fmt.Sprintf("%s of %s no longer exist", offsets.Thousands(int64(gone)), offsets.Plural(all, "partition"))+strings.TrimSuffix(first[&gone], ": gone"))
 	}
 	if len(say) == 0 {
 		return nil

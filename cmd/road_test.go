@@ -838,7 +838,7 @@ func (w *world) pending(from int32) (looks func() int32) {
 // A save that was our own says nothing of the job; one after it does.
 func TestOwnSaveIsNotTheJobs(t *testing.T) {
 	t.Parallel()
-	const note = "the job may be running; --idle 30s watches it"
+	const note = "the job may be running; --idle 30s on the write watches it"
 	w := start(t).topic("orders", [2]int64{500, 900})
 	saved := func(at time.Time, offset int) {
 		w.put("billing", "orders", fmt.Sprintf("# gtoffset 1\n# saved %s\n0 %d\n# entries 1\n", at.Format("2006-01-02T15:04:05.000Z"), offset))

@@ -79,8 +79,11 @@ func (g *Group) unseen() string {
 	if g.Type != Simple {
 		return ""
 	}
-	return "a simple group: its job assigns partitions by hand, is never a member, and may be running; --idle 30s on the write watches it"
+	return "a simple group: its job assigns partitions by hand, is never a member, and may be running; " + idleWatches
 }
+
+// idleWatches is what tells whether a job runs that is no member.
+const idleWatches = "--idle 30s on the write watches it"
 
 // wishes reports whether anything would be written on a side if the operator decided what is left open: who decides that is to know
 // at once that the group stands against it, too.
@@ -176,7 +179,7 @@ func (g *Group) notes(at time.Time) []string {
 		notes = append(notes, fmt.Sprintf("the store is locked by %s: the job may be running", g.Store.Holder))
 	}
 	if age := at.Sub(g.Store.Saved); !at.IsZero() && !g.Store.Saved.IsZero() && age.Abs() < Recently && !g.Store.Ours {
-		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; --idle 30s watches it", Span(max(age, 0).Truncate(time.Second))))
+		notes = append(notes, fmt.Sprintf("the store was saved %s ago: the job may be running; %s", Span(max(age, 0).Truncate(time.Second)), idleWatches))
 	}
 	return notes
 }

@@ -108,7 +108,7 @@ func TestKind(t *testing.T) {
 		{"orders 0: unknown: broker 1 (kafka1:9092) did not answer; orders 1: away; nothing was written", "orders N: unknown: broker N did not answer; … nothing was written"},
 		{`partition 2 of topic "orders": no answer from broker 2, for 1m`, `partition N of topic "orders": no answer from broker N, for 1m`},
 		{"broker kafka3:9092: TLS", "broker N: TLS"},
-		{"1 of 3 partitions could not be read", "1 of 3 partitions could not be read"},
+		{`1 of 3 partitions could not be read, such as group "billing" orders 1: unknown`, "1 of 3 partitions could not be read"},
 	} {
 		if got := kind(c[0]); got != c[1] {
 			t.Errorf("got %q, want %q", got, c[1])

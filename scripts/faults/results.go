@@ -169,6 +169,7 @@ func writeReasons(b *strings.Builder, r results, f fault) {
 // kind is a reason's first part, with a letter in the place of the numbers that differ from run to run.
 func kind(said string) string {
 	first, rest, _ := strings.Cut(said, "; ")
+	first, _, _ = strings.Cut(first, ", such as ")
 	first = whichBroker.ReplaceAllString(first, "broker N")
 	first = whichPlace.ReplaceAllString(first, "$1 N")
 	if strings.HasSuffix(rest, "nothing was written") || strings.HasSuffix(rest, "nothing was read") {
