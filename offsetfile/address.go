@@ -80,8 +80,15 @@ func variableName(text string) string {
 	return name
 }
 
-// secretParams are the parameters whose value is a secret.
-var secretParams = []string{"password", "delegation", "sentinel-password", "tls-key-password"}
+// isSecret tells by the name of a parameter, of whatever store, that its value is a secret.
+func isSecret(param string) bool {
+	for _, word := range []string{"password", "secret", "token", "delegation"} {
+		if strings.Contains(param, word) && !strings.HasSuffix(param, "-file") {
+			return true
+		}
+	}
+	return false
+}
 
 // ParseAddress takes a store's URL apart. getenv gives the values of $VARIABLE; nil is an empty environment. The error is a *URLError.
 func ParseAddress(text string, getenv func(string) string) (*Address, error) {
@@ -167,8 +174,8 @@ func (a *Address) parseAuthority(authority string) error {
 
 // findSecrets reads the parameters that are secret, and the password wherever it is.
 func (a *Address) findSecrets() error {
-	for _, name := range secretParams {
-		if value := a.params.Get(name); value != "" {
+	for _, name := range slices.Sorted(maps.Keys(a.params)) {
+		if value := a.params.Get(name); value != "" && isSecret(name) {
 			secret, err := a.variable("parameter "+name, value)
 			if err != nil {
 				return err
@@ -244,8 +251,8 @@ func Borrowed(text string) string {
 	if err != nil {
 		return ""
 	}
-	for _, name := range secretParams {
-		if variableName(params.Get(name)) != "" {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		if isSecret(name) && variableName(params.Get(name)) != "" {
 			return params.Get(name)
 		}
 	}
@@ -267,7 +274,7 @@ func HidePassword(text string) string {
 	params := strings.Split(query, "&")
 	for i, p := range params {
 		name, value, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(secretParams, plain) && value != "" && variableName(value) == "" {
+		if plain, err := url.QueryUnescape(name); err == nil && isSecret(plain) && value != "" && variableName(value) == "" {
 			params[i] = name + "=***"
 		}
 	}
@@ -334,8 +341,11 @@ func (a *Address) Param(name string) string {
 	return a.params.Get(name)
 }
 
-// Secret returns a parameter that is a secret.
+// Secret returns a parameter that is a secret. It panics if the name does not say so: the value would be shown.
 func (a *Address) Secret(name string) string {
+	if !isSecret(name) {
+		panic("offsetfile: the name of the parameter " + name + " does not say that it is a secret")
+	}
 	a.asked[name] = true
 	return a.secrets[name]
 }

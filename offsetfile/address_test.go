@@ -80,6 +80,8 @@ func TestAddressErrors(t *testing.T) {
 		"redis://u:$PW@h?password=$PW":               "password",
 		"redis://h?password-file=/no/such/file":      "parameter password-file",
 		"redis://h?tls-key-password=hunter2&a=$PW&b": "parameter tls-key-password",
+		"etcd://h?access-token=hunter2":              "parameter access-token",
+		"etcd://h?client-secret=hunter2":             "parameter client-secret",
 	} {
 		_, err := ParseAddress(text, env("PW", "p"))
 		var e *URLError
@@ -132,6 +134,20 @@ func TestAddressParameters(t *testing.T) {
 	if got, err := a.HostPorts("2181", 0); err != nil || !slices.Equal(got, []string{"a:2181", "b:1", "[::1]:2181", "[::2]:3"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
+}
+
+// A parameter that is a secret is hidden by its name alone: a store cannot read one that would be shown.
+func TestASecretIsNamedSo(t *testing.T) {
+	a, err := ParseAddress("etcd://h?access-token=$TOKEN&salt=$TOKEN", env("TOKEN", "t"))
+	if err != nil || a.Secret("access-token") != "t" {
+		t.Fatalf("got %+v, %v", a, err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a secret was read by a name that does not say so")
+		}
+	}()
+	a.Secret("salt")
 }
 
 // FuzzHidePassword hides what may be a password in any text.
