@@ -158,7 +158,7 @@ func (o *resetOptions) validate(g *global, c *cobra.Command) error {
 	if err := o.sideFlags.validate(g); err != nil {
 		return err
 	}
-	if o.committed && !o.stored && o.aim != offsets.AimStored && o.aim != offsets.AimSafe && !o.watches() {
+	if o.committed && !o.stored && !o.aim.Reads(offsets.Stored, offsets.Committed) && !o.watches() {
 		g.withoutStore()
 	}
 	return o.road.validate(g)

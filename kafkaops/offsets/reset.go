@@ -25,8 +25,8 @@ const (
 	AimCommitAt  Aim = "commit-at" // what was committed at a point in time
 )
 
-// reads reports that moving one side to the aim starts from what the other, or the same one, has.
-func (a Aim) reads(from, side Side) bool {
+// Reads reports that moving one side to the aim starts from what the other, or the same one, has.
+func (a Aim) Reads(from, side Side) bool {
 	switch a {
 	case AimSafe:
 		return true
@@ -69,8 +69,7 @@ func Reset(s Snapshot, p ResetPolicy) Plan {
 		for _, r := range g.Rows {
 			for _, side := range p.Sides {
 				c := resetRow(s, g, r, side, p)
-				switch p.Aim {
-				case AimEarliest, AimOffset, AimTime: // which say nothing of how far the job has come
+				if p.Aim != AimGroup && p.Aim != AimCommitAt { // which say themselves how far the job has come
 					c = c.again(r, s.Origin.Cluster, g.Store != nil)
 				}
 				pg.Changes = append(pg.Changes, c)
@@ -125,7 +124,7 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 			return c.refuseUntil(r.Range.gone(), "clamp --stored --gone remove")
 		}
 		return c.refuse(r.Range.gone(), "")
-	case g.Unstored != "" && p.Aim.reads(Stored, side):
+	case g.Unstored != "" && p.Aim.Reads(Stored, side):
 		c.Reason = g.unstored()
 		return c
 	case !r.Range.Known():

@@ -236,6 +236,7 @@ func TestResetProperties(t *testing.T) {
 		if p := offsets.Recheck(plan, s); p.Count() != plan.Count() {
 			t.Fatalf("an unchanged look makes %+v of %+v", p.Count(), plan.Count())
 		}
+		counted(t, s, policy, plan)
 		after := write(s, plan, nil)
 		onlyWrites(t, s, after, plan)
 		for _, c := range offsets.Verify(plan, after).All() {
@@ -248,6 +249,23 @@ func TestResetProperties(t *testing.T) {
 		}
 		restores(t, s, after, plan)
 	})
+}
+
+// counted checks that a change is counted by where it leads, not by the aim that led there.
+func counted(t *rapid.T, s offsets.Snapshot, p offsets.ResetPolicy, plan offsets.Plan) {
+	says := p.Aim == offsets.AimGroup || p.Aim == offsets.AimCommitAt // how far the job has come, where the side has no offset
+	smaller := p.Aim == offsets.AimSafe                               // of both, behind which everything is done
+	p.Aim = offsets.AimOffset
+	for i, c := range plan.All() {
+		p.N = c.New.Offset
+		same := offsets.Reset(s, p).All()[i]
+		if c.Verdict != offsets.Write || says && c.Old.Offset == offsets.None {
+			continue
+		}
+		if c.Repeats != same.Repeats || c.Skips != same.Skips && !smaller {
+			t.Fatalf("%s, %s: skips %d, repeats %d, and as a number %d and %d", c.Key, c.Reason, c.Skips, c.Repeats, same.Skips, same.Repeats)
+		}
+	}
 }
 
 // changes lists what a plan does, for failures.
