@@ -110,6 +110,22 @@ func TestResumeOfAnEditedPlan(t *testing.T) {
 	}
 }
 
+// What has expired is counted as it is now. What was taken over from the other side has it from there.
+func TestResumeCountsWhatHasExpired(t *testing.T) {
+	was := group(committed(known(50, 900), offsets.At(20)))
+	reset := offsets.Reset(was, offsets.ResetPolicy{Sides: bothSides[1:], Aim: offsets.AimEarliest, Named: always})
+	taken := offsets.Clamp(was, offsets.ClampPolicy{Sides: bothSides[:1], MissingOther: true, Named: always})
+	for _, tc := range []struct {
+		plan           offsets.Plan
+		earliest, want int64
+	}{{reset, 50, 30}, {reset, 70, 50}, {taken, 50, 30}} {
+		c := offsets.Resume(tc.plan, group(committed(known(tc.earliest, 900), offsets.At(20)))).All()[0]
+		if c.Verdict != offsets.Write || c.Expired != tc.want {
+			t.Errorf("%s of a range from %d: got %s with %d expired, want %d", c.Side, tc.earliest, c.Verdict, c.Expired, tc.want)
+		}
+	}
+}
+
 // What moved since the plan is refused, and what another that moved decided, and only that.
 func TestResumeRefusesWhatMoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
