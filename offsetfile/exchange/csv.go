@@ -243,9 +243,6 @@ func (r *reading) csvRow(line int, group, topic, partition, offset, epoch, metad
 		}
 	}
 	row.Group, row.Topic = r.cellName(group, "group", check), r.cellName(topic, "topic", check)
-	if row.Topic == "" {
-		check("topic", "is missing")
-	}
 	var why string
 	row.Partition, why = partitionIn(strings.TrimSpace(partition.text))
 	check("partition", why)

@@ -206,9 +206,6 @@ func (r *reading) offsetsRow(t *tree, v int, group string, i, j int) {
 		}
 		r.bad(r.pos(t, i), where(), "%s %s", name, why)
 	}
-	if row.Topic == "" {
-		wrong(at[0], "topic", "is missing")
-	}
 	var why string
 	switch {
 	case at[3] < 0:

@@ -50,9 +50,7 @@ func (r *reading) readKCL(t *tree) error {
 			good = false
 			r.bad(r.pos(t, max(i, v)), where(), "%s %s", name, why)
 		}
-		if row.Topic = r.textIn(t, at[0], where, "topic"); row.Topic == "" {
-			wrong(at[0], "topic", "is missing")
-		}
+		row.Topic = r.textIn(t, at[0], where, "topic")
 		var why string
 		if at[1] < 0 {
 			wrong(v, "partition", "is missing")

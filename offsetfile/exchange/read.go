@@ -206,6 +206,10 @@ func (r *reading) add(pos int, where func() string, row Row) {
 		r.internal = append(r.internal, r.place(pos, where(), fmt.Sprintf("topic %q is internal to Kafka", row.Topic)))
 		return
 	}
+	if row.Topic == "" {
+		r.bad(pos, where(), "topic is missing")
+		return
+	}
 	if n := max(len(row.Group), len(row.Topic)); n > offsets.LongestName {
 		r.bad(pos, where(), "a name has %d bytes; none in Kafka has more than %d", n, offsets.LongestName)
 		return

@@ -255,6 +255,7 @@ func TestYelp(t *testing.T) {
 		{"FMT-5 a key twice", "{\"groupid\":\"a\",\"offsets\":{\"o\":{\"0\":1,\n\"0\":2}}}", []string{`line 2, column 1: topic "o": key "0" twice, and not the same; first in line 1, column 32`}},
 		{"one partition, two spellings", `{"groupid":"a","offsets":{"o":{"0":1,"00":2}}}`, []string{`line 1, column 38: group "a", topic "o", partition 0 twice: 1 in line 1, column 32, and 2 here`}},
 		{"a topic twice", `{"groupid":"a","offsets":{"o":{"0":1},"o":{"1":1}}}`, []string{`line 1, column 39: key "o" twice, and not the same; first in line 1, column 27`}},
+		{"no topic", `{"groupid":"a","offsets":{"":{"0":1}}}`, []string{`line 1, column 31: topic "", partition "0": topic is missing`}},
 		{"no group", `{"offsets":{}}`, []string{"line 1, column 1: groupid is missing"}},
 		{"no offsets", `{"groupid":"a"}`, []string{"line 1, column 1: offsets are missing"}},
 		{"other keys", `{"groupid":"a","offsets":{},"x":1}`, []string{`line 1, column 29: key "x" is not known here`}},

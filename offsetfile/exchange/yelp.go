@@ -38,12 +38,8 @@ func (r *reading) readYelp(t *tree) error {
 
 // topics reads an object of topics, each with an object of partitions and their offsets. hint may say more about a bad offset.
 func (r *reading) topics(t *tree, i int, group string, hint func(n int64) string) {
-	r.each(t, i, nowhere, func(topic string, k, v int) {
+	r.each(t, i, nowhere, func(topic string, _, v int) {
 		topic = r.name(topic)
-		if topic == "" {
-			r.bad(r.pos(t, k), "", "the name of a topic is missing")
-			return
-		}
 		r.each(t, v, func() string { return fmt.Sprintf("topic %q", topic) }, func(number string, k, v int) {
 			where := func() string { return fmt.Sprintf("topic %q, partition %s", topic, clip(number)) }
 			partition, why := partitionIn(number)
