@@ -18,12 +18,17 @@ import (
 	"testing"
 )
 
-// TestWalk holds the walks through the program to its code: each function that a row names is in one of the files that it links to.
+// TestWalk holds the walks through the program to its code: each function, and each type, that a row names is in one of the files that it links to.
 func TestWalk(t *testing.T) {
 	link := regexp.MustCompile(`\]\(\.\./([^)]+\.go)\)`)
 	name := regexp.MustCompile("`([A-Za-z]+)`")
+	const head = "| step | where | what happens |"
 	named := 0
-	for _, row := range table(t, read(t, "docs/architecture.md"), "## One command, from arguments to the wire and back") {
+	var rows [][]string
+	for _, walk := range strings.Split(read(t, "docs/architecture.md"), head)[1:] {
+		rows = append(rows, table(t, "## Walk\n"+head+walk, "## Walk")...)
+	}
+	for _, row := range rows {
 		declared := map[string]bool{}
 		for _, m := range link.FindAllStringSubmatch(row[1], -1) {
 			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, m[1]), nil, 0)
@@ -32,8 +37,15 @@ func TestWalk(t *testing.T) {
 				continue
 			}
 			for _, d := range file.Decls {
-				if f, ok := d.(*ast.FuncDecl); ok {
-					declared[f.Name.Name] = true
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					declared[d.Name.Name] = true
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						if s, ok := s.(*ast.TypeSpec); ok {
+							declared[s.Name.Name] = true
+						}
+					}
 				}
 			}
 		}
@@ -44,8 +56,8 @@ func TestWalk(t *testing.T) {
 			}
 		}
 	}
-	if named < 20 {
-		t.Errorf("the walk names %d functions", named)
+	if named < 25 {
+		t.Errorf("the walks name %d functions", named)
 	}
 }
 
