@@ -79,6 +79,7 @@ func TestFilesContract(t *testing.T) {
 			}
 			return s
 		},
+		Unreadable: storetest.InTheWay(root),
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.WrongType: func(t testing.TB, group, topic string) {
 				t.Helper()

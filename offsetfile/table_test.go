@@ -34,6 +34,8 @@ type shelf struct {
 	conns  map[net.Conn]bool
 	roots  map[string]bool   // what is there to put values in; "" always is
 	values map[string]string // root, group, topic and partition as JSON → number
+	hidden bool              // it refuses to be read or written
+	full   bool              // it refuses to be written
 }
 
 // twice stands between two values of one partition, which the shelf itself calls damaged.
@@ -49,6 +51,7 @@ type question struct {
 
 type answer struct {
 	NoRoot  bool
+	Refused bool
 	Groups  []string
 	Topics  []offsetfile.FoundTopic
 	Changed []int // edits whose old value no longer stands
@@ -117,6 +120,9 @@ func (s *shelf) answer(q question) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var a answer
+	if s.hidden || s.full && len(q.Edits) > 0 {
+		return answer{Refused: true}
+	}
 	if q.Create && len(q.Edits) > 0 {
 		s.roots[q.Root] = true
 	}
@@ -169,6 +175,21 @@ func (s *shelf) answer(q question) answer {
 	return a
 }
 
+var errRefused = errors.New("the shelf refuses it")
+
+// set changes what the shelf refuses, until back is called.
+func (s *shelf) set(what *bool) func(testing.TB) (back func()) {
+	return func(testing.TB) func() {
+		to := func(on bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			*what = on
+		}
+		to(true)
+		return func() { to(false) }
+	}
+}
+
 // client is the Table of a shelf.
 type client struct {
 	addr, root string
@@ -205,6 +226,9 @@ func (c *client) ask(ctx context.Context, q question) (a answer, err error) {
 	}
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
+	}
+	if err == nil && a.Refused {
+		err = &offsetfile.CredentialsError{Err: errRefused}
 	}
 	if err == nil && a.NoRoot && (len(q.Edits) > 0 || !c.create) {
 		err = &offsetfile.NothingError{Looked: "the shelf " + c.root}
@@ -290,6 +314,7 @@ func (s *shelf) service(table func(*client) offsetfile.Table) storetest.Service 
 				s.values[place("", group, topic, partition)] = "5" + twice + "9"
 			},
 		},
+		Unreadable: s.set(&s.hidden), Full: s.set(&s.full),
 		Unbroken: "a topic has no place of its own",
 		TextOnly: true, // it speaks JSON
 		Kill:     func(testing.TB) { s.kill() },
@@ -309,6 +334,25 @@ type claims struct {
 }
 
 func (c claims) Can() offsetfile.Abilities { return c.can }
+
+// forgetful takes a place that it cannot read for an empty one, and one that it cannot write for written.
+type forgetful struct{ *client }
+
+func (c forgetful) Read(ctx context.Context, group string, topics []string) (offsetfile.Found, error) {
+	found, err := c.client.Read(ctx, group, topics)
+	if errors.Is(err, errRefused) {
+		err = nil
+	}
+	return found, err
+}
+
+func (c forgetful) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	err := c.client.Write(ctx, group, edits)
+	if errors.Is(err, errRefused) {
+		err = nil
+	}
+	return err
+}
 
 // careless compares nothing.
 type careless struct{ *client }
@@ -606,6 +650,8 @@ func TestBoasts(t *testing.T) {
 		"a group":      {"another writer in between", func(c *client) offsetfile.Table { return piecemeal{c, true} }},
 		"salvage":      {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
 		"tidied":       {"bad values of another group", func(c *client) offsetfile.Table { return tidy{c, s} }},
+		"unreadable":   {"nothing can be read", func(c *client) offsetfile.Table { return forgetful{c} }},
+		"full":         {"nothing can be written", func(c *client) offsetfile.Table { return forgetful{c} }},
 		"a root":       {"making the root", func(c *client) offsetfile.Table { c.create = false; return c }},
 		"no root":      {"missing root", func(c *client) offsetfile.Table { c.create = true; return c }},
 		"group's lock": {"many at once, each its own/groups", paper(func(group string, _ offsetfile.Edit) string { return group })},

@@ -95,6 +95,57 @@ func (c *contract) asTold(t testing.TB, s offsetfile.Store, group string, change
 	}
 }
 
+// unreadable takes the place away. A look must not find it empty, as the next save would leave nothing else in it.
+func (c *contract) unreadable(t *testing.T) {
+	switch {
+	case c.Unreadable == nil && c.Addr == "":
+		t.Fatal("Unreadable does not say how the whole place can be such that nothing of it can be read")
+	case c.Unreadable == nil:
+		t.Skip("there are connections to try it on")
+	}
+	s, group := c.open(t, Given{}), c.group()
+	blind := func() {
+		t.Helper()
+		h, err := s.Load(Within(t, time.Second), group, []string{"t", "u"}, false)
+		if err == nil && h.Store.Trouble == nil {
+			t.Errorf("load: got %q, want an error", held(h))
+		}
+		if groups, notes, err := s.Groups(Within(t, time.Second)); err == nil && len(notes) == 0 {
+			t.Errorf("groups: got %q, want an error or a note", groups)
+		}
+	}
+	if !s.Can().Write {
+		c.fill(t, group, three(1)...)
+		defer c.Unreadable(t)()
+		blind()
+		return
+	}
+	save(t, s, group, three(1)...)
+	c.takesNothing(t, s, group, c.Unreadable, blind)
+}
+
+// full lets the place take nothing more. A save has to say so.
+func (c *contract) full(t *testing.T) {
+	if c.Full == nil {
+		t.Skip("nothing says how the place can be full")
+	}
+	s, group := c.open(t, Given{}), c.group()
+	save(t, s, group, three(1)...)
+	c.takesNothing(t, s, group, c.Full, func() {})
+}
+
+// takesNothing wants a save refused while something is done to the place, and afterwards what was there before.
+func (c *contract) takesNothing(t *testing.T, s offsetfile.Store, group string, begin func(testing.TB) func(), meanwhile func()) {
+	t.Helper()
+	seen, w := load(t, s, group, "t", "u").Store, writer(t, s, group, "t", "u")
+	back := begin(t)
+	meanwhile()
+	changes, _ := w.Save(Within(t, time.Second), seen, changesOf(three(2)), offsetfile.Facts{Now: now})
+	back()
+	unmade(t, changes)
+	c.asTold(t, s, group, changes, 1, 2)
+}
+
 func (c *contract) cancelled(t *testing.T) {
 	s, group := c.open(t, Given{}), c.group()
 	save(t, s, group, put{"t", 0, 1})

@@ -8,9 +8,11 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +62,13 @@ type Service struct {
 	// Unbroken says why the place of a topic cannot be such, where Broken is empty.
 	Unbroken string
 
+	// Unreadable lets nothing of the whole place be read, nor written, until back is called: a file stands where a folder was, say. A store
+	// on this machine needs it; what a service does is tried on its connections.
+	Unreadable func(t testing.TB) (back func())
+
+	// Full lets the place be read, and take nothing more, until back is called; nil: not tried.
+	Full func(t testing.TB) (back func())
+
 	// Spoil makes a value damaged in a way that Poke cannot, such as a second row of a table without a key. By what it is.
 	Spoil map[string]func(t testing.TB, group, topic string, partition int32)
 
@@ -75,6 +84,21 @@ type Service struct {
 
 	// Turns is how many round trips one save of 1,000 partitions of a topic may take, connecting left out; 0: not counted.
 	Turns int
+}
+
+// InTheWay is an Unreadable: a file stands where a folder was.
+func InTheWay(folder string) func(testing.TB) (back func()) {
+	return func(t testing.TB) func() {
+		t.Helper()
+		if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if err := errors.Join(os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // Run tries the whole contract.
@@ -99,6 +123,8 @@ func Run(t *testing.T, s Service) {
 		{"bad values", c.bad},
 		{"bad values of another group", c.badNeighbour},
 		{"what cannot be read", c.broken},
+		{"nothing can be read", c.unreadable},
+		{"nothing can be written", c.full},
 		{"missing root", c.missing},
 		{"making the root", c.makeRoot},
 		{"counts", c.counts},
@@ -119,6 +145,7 @@ func Run(t *testing.T, s Service) {
 			{"groups", c.readGroups},
 			{"bad values", c.readBad},
 			{"what cannot be read", c.readBroken},
+			{"nothing can be read", c.unreadable},
 			{"missing root", c.missing},
 		}
 	}
