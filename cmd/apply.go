@@ -475,8 +475,8 @@ func (w *writing) recheck() offsets.Plan {
 	return offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh).KeepsOne(w.fresh).Lacking(w.fresh)
 }
 
-// lastRead reads the commits, and what decided in the store, once more when all else is done. A look takes as long as its slowest broker and a backup as long as its
-// disk: what was committed meanwhile would be written over, and be in no backup.
+// lastRead reads the commits, and what decided in the store, once more when all else is done. A look takes as long as its slowest broker and
+// a backup as long as its disk: what was committed meanwhile would be written over, and be in no backup.
 func (w *writing) lastRead(ctx context.Context) error {
 	var names []string
 	leans := map[string]bool{}

@@ -163,8 +163,8 @@ func (g *global) withPlace(rows []exchange.Row, shot offsets.Snapshot, sc *scope
 }
 
 // exportOf is the document of one side, what in it was stored for an earlier topic of the name, and what had to be left out of it: that
-// too, of a format that cannot say so, since there it would be a number of the topic of now. A gtoffset file says for which topic id an offset was recorded:
-// of a commit that is known only if it is in range of that topic now. In the other formats the id is the topic's.
+// too, of a format that cannot say so, since there it would be a number of the topic of now. A gtoffset file says for which topic id an
+// offset was recorded: of a commit that is known only if it is in range of that topic now. In the other formats the id is the topic's.
 func exportOf(shot offsets.Snapshot, side offsets.Side, format exchange.Format) (_ exchange.Document, earlier []string, err error) {
 	doc := exchange.Document{Format: exchange.JSON, Kind: exchange.Export, Side: side, Taken: shot.At, Origin: shot.Origin}
 	var left []string

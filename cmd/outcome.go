@@ -400,7 +400,8 @@ func causeOfChange(c *offsets.Change) cause {
 	return causeFailed
 }
 
-// decide adds a choice, which may be of several flags, to those that have to be made. Of a flag that is there already it leaves the values that serve both.
+// decide adds a choice, which may be of several flags, to those that have to be made. Of a flag that is there already it leaves the values
+// that serve both.
 func decide(choices []string, choice string) []string {
 	first, next, more := strings.Cut(choice, " --")
 	if more {
@@ -544,8 +545,8 @@ func (w *writing) finishing() string {
 	return commandLine(line)
 }
 
-// untold is the error of a write that was done, but could not be told of: stdout is full, or closed, or nobody reads it any more. It must not read as if nothing
-// had been written.
+// untold is the error of a write that was done, but could not be told of: stdout is full, or closed, or nobody reads it any more. It must
+// not read as if nothing had been written.
 func (w *writing) untold(err error) error {
 	if err == nil || !w.plan.Applied {
 		return err

@@ -35,7 +35,7 @@ type replay struct {
 	mu      sync.Mutex // guards the counts of the lanes, and these
 	batches int64      // accepted
 	copied  bool       // a batch that was not accepted has records in the topic all the same, or may have
-	saved   int64      // of them
+	saved   int64      // of the batches, how often the store moved on
 	running int64      // number of the batch that the sink has, 0 for none
 
 	left   atomic.Int64 // records that are still wanted, with --records

@@ -372,7 +372,8 @@ func TestResetWritesWhatItPlanned(t *testing.T) {
 	}
 }
 
-// A reset of times asks each leader once; of 10,000 partitions it costs two looks, a commit for each 500 kB with what it writes over, and two OffsetFetch.
+// A reset of times asks each leader once; of 10,000 partitions it costs two looks, a commit for each 500 kB with what it writes over, and two
+// OffsetFetch.
 func TestResetRequests(t *testing.T) {
 	t.Parallel()
 	const leaders = 3

@@ -167,7 +167,7 @@ func (w *writing) coordinator(ctx context.Context, try int) (int32, *offsets.Tro
 		return 0, t
 	}
 	w.c.mu.Lock()
-	w.c.cluster.OffsetsTopic = true
+	w.c.cluster.OffsetsTopic = true // who coordinates was asked for: where there was no such topic, that has made it
 	w.c.mu.Unlock()
 	return nodes[w.group], nil
 }

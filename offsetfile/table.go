@@ -70,7 +70,8 @@ type Found struct {
 	Trouble *offsets.Trouble // the group's topics cannot be listed, as a right is missing; nil if they were
 }
 
-// FoundTopic is what a Table has of one topic. Each topic that was asked for has one, if only to say where it was looked for.
+// FoundTopic is what a Table has of one topic. One that was asked for and has none is Absent, at the
+// place of the group; only a topic with a place of its own needs one to say where it was looked for.
 type FoundTopic struct {
 	Topic    string
 	Path     string           // the place, for people: "key offset:orders:billing"

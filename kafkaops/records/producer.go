@@ -27,11 +27,11 @@ type ProducerOptions struct {
 }
 
 const (
-	defaultBatch  = 512 << 10
-	defaultQueue  = 32 << 20
-	manyParts     = 32
-	maxProduce    = 16 << 20 // of one request
-	produceWithin = 15 * time.Second
+	defaultBatch  = 512 << 10        // BatchBytes, and
+	defaultQueue  = 32 << 20         // Memory, where nothing is said
+	manyParts     = 32               // partitions, above which none keeps its buffer
+	maxProduce    = 16 << 20         // bytes of one request
+	produceWithin = 15 * time.Second // what a leader is given for an answer
 )
 
 // Producer writes records to one topic: acks=all, idempotent, one request in flight for each partition. It is used by one

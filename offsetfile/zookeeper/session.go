@@ -115,7 +115,8 @@ func (s *session) close() {
 	s.end()
 }
 
-// do makes one request; what and of are for the log. When ctx ends first the session is given up, which ends the request: whether it was done is then not known.
+// do makes one request; what and of are for the log. When ctx ends first the session is given up, which ends the request: whether it was
+// done is then not known.
 func do[T any](ctx context.Context, s *session, what, of string, request func(*zk.Conn) (T, error)) (value T, err error) {
 	type answer struct {
 		value T

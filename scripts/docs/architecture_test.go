@@ -18,7 +18,8 @@ import (
 	"testing"
 )
 
-// TestWalk holds the walks through the program to its code: each function, and each type, that a row names is in one of the files that it links to.
+// TestWalk holds the walks through the program to its code: each function, and each type, that a row names is in one of the files that it
+// links to.
 func TestWalk(t *testing.T) {
 	link := regexp.MustCompile(`\]\(\.\./([^)]+\.go)\)`)
 	name := regexp.MustCompile("`([A-Za-z]+)`")
