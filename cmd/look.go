@@ -318,10 +318,8 @@ func (s *session) measureHighAgain(ctx context.Context, shot *offsets.Snapshot, 
 		return nil
 	}
 	if o.settle > 0 {
-		select {
-		case <-time.After(o.settle):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, o.settle); err != nil {
+			return err
 		}
 	}
 	again, err := s.cluster.Remeasure(ctx, high, o.stable)
