@@ -43,13 +43,7 @@ func do(t testing.TB, m *live.MariaDB, format string, args ...any) string {
 // open opens a store. The environment has $PW, which is alice's password.
 func open(t testing.TB, url string, o offsetfile.Options) offsetfile.Store {
 	t.Helper()
-	env := map[string]string{"PW": "secret", "OTHER": "other"}
-	a, err := offsetfile.ParseAddress(url, func(name string) string { return env[name] })
-	must(t, err)
-	s, err := mysql.Open(a, o)
-	must(t, err)
-	must(t, a.Unused())
-	return s
+	return storetest.Opened(t, mysql.Open, url, o)
 }
 
 func text(s string) string { return fmt.Sprintf("_utf8mb4 X'%X'", s) }

@@ -46,13 +46,7 @@ func do(t testing.TB, r *live.Redis, args ...string) string {
 // open opens a store. The environment has $PW, which is "secret".
 func open(t testing.TB, url string, o offsetfile.Options) offsetfile.Store {
 	t.Helper()
-	env := map[string]string{"PW": "secret", "OTHER": "other"}
-	a, err := offsetfile.ParseAddress(url, func(name string) string { return env[name] })
-	must(t, err)
-	s, err := redis.Open(a, o)
-	must(t, err)
-	must(t, a.Unused())
-	return s
+	return storetest.Opened(t, redis.Open, url, o)
 }
 
 // contract is the service of storetest for a server that redis-cli reaches, with the URL of an address.

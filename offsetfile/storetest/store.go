@@ -102,11 +102,21 @@ func Notes(t testing.TB, h offsetfile.Holding, words string) {
 	}
 }
 
-// Open opens the store at a URL, of whose variables $PW alone is set, to "secret", and closes it with the test. A parameter that the store does not know
-// is an error, as every wrong part of the URL is.
-func Open(t testing.TB, open func(*offsetfile.Address, offsetfile.Options) (offsetfile.Store, error), url string, o offsetfile.Options) (offsetfile.Store, error) {
+// Opens opens a kind of store.
+type Opens = func(*offsetfile.Address, offsetfile.Options) (offsetfile.Store, error)
+
+// Opened is the store at a URL, of whose variables $PW is "secret" and $OTHER "other". Whoever wants it closes it.
+func Opened(t testing.TB, open Opens, url string, o offsetfile.Options) offsetfile.Store {
 	t.Helper()
-	a, err := offsetfile.ParseAddress(url, func(name string) string { return map[string]string{"PW": "secret"}[name] })
+	s, err := opened(open, url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func opened(open Opens, url string, o offsetfile.Options) (offsetfile.Store, error) {
+	a, err := offsetfile.ParseAddress(url, func(name string) string { return map[string]string{"PW": "secret", "OTHER": "other"}[name] })
 	if err != nil {
 		return nil, err
 	}
@@ -114,16 +124,27 @@ func Open(t testing.TB, open func(*offsetfile.Address, offsetfile.Options) (offs
 	if err != nil {
 		return nil, err
 	}
+	return s, a.Unused()
+}
+
+// Open is Opened, or why it is not; the test closes it. A parameter that the store does not know is an error, as every wrong part of the
+// URL is.
+func Open(t testing.TB, open Opens, url string, o offsetfile.Options) (offsetfile.Store, error) {
+	t.Helper()
+	s, err := opened(open, url, o)
+	if s == nil {
+		return nil, err
+	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return s, a.Unused()
+	return s, err
 }
 
 // Refused wants an error about each of the URLs, with the words that belong to it.
-func Refused(t testing.TB, open func(*offsetfile.Address, offsetfile.Options) (offsetfile.Store, error), urls map[string]string) {
+func Refused(t testing.TB, open Opens, urls map[string]string) {
 	t.Helper()
 	for url, words := range urls {
 		_, err := Open(t, open, url, offsetfile.Options{})

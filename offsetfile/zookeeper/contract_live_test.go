@@ -98,13 +98,7 @@ func (s *server) protect(t testing.TB, node string, perms int32, user, password 
 // open opens a store. The environment has $PW, which is "secret".
 func open(t testing.TB, url string, o offsetfile.Options) offsetfile.Store {
 	t.Helper()
-	env := map[string]string{"PW": "secret", "OTHER": "other"}
-	a, err := offsetfile.ParseAddress(url, func(name string) string { return env[name] })
-	must(t, err)
-	s, err := zookeeper.Open(a, o)
-	must(t, err)
-	must(t, a.Unused())
-	return s
+	return storetest.Opened(t, zookeeper.Open, url, o)
 }
 
 func TestContract(t *testing.T) {
