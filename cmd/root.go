@@ -3,8 +3,8 @@
 // with its own code and hint, made where it is found.
 //
 // What commands share: scope.go, which groups, topics and partitions one is about; side.go, the side that it writes; choice.go, flags of a
-// few words; instant.go, points in time; variables.go, what the environment sets; measure.go, what only some looks want to know; idle.go,
-// waiting until nobody works with a group.
+// few words; instant.go, points in time; shell.go, command lines as a shell reads them; variables.go, what the environment sets;
+// measure.go, what only some looks want to know; idle.go, waiting until nobody works with a group.
 package cmd
 
 import (
