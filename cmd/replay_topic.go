@@ -180,6 +180,5 @@ func (r *replay) withoutKey(ctx context.Context) ([]offsets.Key, error) {
 		}
 		c.Release()
 	}
-	slices.SortFunc(found, offsets.Key.Compare)
-	return found, nil
+	return offsets.SortKeys(found), nil
 }

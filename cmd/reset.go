@@ -357,7 +357,7 @@ func (o *resetOptions) followPast(ctx context.Context, g *global) (err error) {
 		return err
 	}
 	var gone []string
-	for _, k := range slices.SortedFunc(maps.Keys(o.past.Was), offsets.Key.Compare) {
+	for _, k := range offsets.SortKeys(slices.Collect(maps.Keys(o.past.Was))) {
 		switch {
 		case o.past.Was[k].State != offsets.WasCommitted:
 		case now.Range(k).Gone():

@@ -2,7 +2,6 @@ package kafkaops
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"gtoffset/kafkaops/offsets"
 )
@@ -52,6 +51,5 @@ func decodeAssignment(b []byte) []offsets.Key {
 			keys = append(keys, offsets.Key{Topic: string(name), Partition: int32(p)})
 		}
 	}
-	slices.SortFunc(keys, offsets.Key.Compare)
-	return keys
+	return offsets.SortKeys(keys)
 }

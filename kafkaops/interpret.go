@@ -162,7 +162,7 @@ func consumerMember(m kmsg.ConsumerGroupDescribeResponseGroupMember) offsets.Mem
 			o.Assigned = append(o.Assigned, offsets.Key{Topic: t.Topic, Partition: p})
 		}
 	}
-	slices.SortFunc(o.Assigned, offsets.Key.Compare)
+	offsets.SortKeys(o.Assigned)
 	return o
 }
 
@@ -173,6 +173,6 @@ func shareMember(m kmsg.ShareGroupDescribeResponseGroupMember) offsets.Member {
 			o.Assigned = append(o.Assigned, offsets.Key{Topic: t.Topic, Partition: p})
 		}
 	}
-	slices.SortFunc(o.Assigned, offsets.Key.Compare)
+	offsets.SortKeys(o.Assigned)
 	return o
 }

@@ -62,7 +62,7 @@ func (m *measuring) some(ctx context.Context, keys []offsets.Key) (map[offsets.K
 	if err := c.Connect(ctx); err != nil {
 		return nil, err
 	}
-	keys = slices.CompactFunc(slices.SortedFunc(slices.Values(keys), offsets.Key.Compare), func(a, b offsets.Key) bool { return a == b })
+	keys = slices.CompactFunc(offsets.SortKeys(slices.Clone(keys)), func(a, b offsets.Key) bool { return a == b })
 	m.topics, m.ranges = map[string]offsets.Topic{}, map[string][]offsets.Range{}
 	highest := map[string]int32{}
 	known := true
@@ -240,7 +240,7 @@ func (m *measuring) measure(ctx context.Context, keys []offsets.Key) {
 		if len(moved) == 0 || try+1 >= readTries || !pause(ctx, try+1) {
 			return
 		}
-		slices.SortFunc(moved, offsets.Key.Compare)
+		offsets.SortKeys(moved)
 		// Only what is measured again starts anew: the other ranges of these topics stand.
 		was := map[offsets.Key]offsets.Range{}
 		var topics []string

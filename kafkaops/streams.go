@@ -20,7 +20,7 @@ func streamsMember(m kmsg.StreamsGroupDescribeResponseGroupMember, topology *kms
 			}
 		}
 	}
-	slices.SortFunc(o.Assigned, offsets.Key.Compare)
+	offsets.SortKeys(o.Assigned)
 	return o
 }
 

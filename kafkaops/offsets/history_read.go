@@ -483,7 +483,7 @@ func (h *Historian) End(complete Complete) History {
 	byRequest(h.out.Events)
 	h.out.Topics = map[string][]int32{}
 	h.out.Now = make(map[Key]int64, len(h.places))
-	for _, k := range slices.SortedFunc(maps.Keys(h.places), Key.Compare) {
+	for _, k := range SortKeys(slices.Collect(maps.Keys(h.places))) {
 		h.out.Topics[k.Topic] = append(h.out.Topics[k.Topic], k.Partition)
 		h.out.Now[k] = None
 		if c := h.places[k]; c.state == WasCommitted {

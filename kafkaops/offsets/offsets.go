@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"sort"
 	"time"
 )
 
@@ -219,6 +220,19 @@ func judge(e *Entry, r *Range, cluster string) State {
 	}
 	return s
 }
+
+// SortKeys sorts by topic and partition, and returns what it was given.
+func SortKeys(keys []Key) []Key {
+	sort.Sort(byKey(keys))
+	return keys
+}
+
+// byKey sorts through an interface: a generic sort takes 9 kB more.
+type byKey []Key
+
+func (b byKey) Len() int           { return len(b) }
+func (b byKey) Less(i, j int) bool { return b[i].Compare(b[j]) < 0 }
+func (b byKey) Swap(i, j int)      { b[i], b[j] = b[j], b[i] }
 
 // String is the partition as operators write it: topic and number.
 func (k Key) String() string { return fmt.Sprintf("%s %d", k.Topic, k.Partition) }

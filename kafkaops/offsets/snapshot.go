@@ -276,7 +276,7 @@ func (s Snapshot) High() []Key {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(keys), Key.Compare)
+	return SortKeys(slices.Collect(maps.Keys(keys)))
 }
 
 // Remeasured replaces the ranges of the given partitions by newer ones. A newer look that failed does not hide the older one.
@@ -469,5 +469,5 @@ func (s Snapshot) Keys() []Key {
 			keys[r.Key] = true
 		}
 	}
-	return slices.SortedFunc(maps.Keys(keys), Key.Compare)
+	return SortKeys(slices.Collect(maps.Keys(keys)))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/jcmturner/gokrb5/v8/crypto"
 	"github.com/jcmturner/gokrb5/v8/iana/etypeID"
@@ -132,7 +133,7 @@ func (c *client) encTypes(names []string, named []int32) []int32 {
 			}
 			return 1
 		}
-		slices.SortStableFunc(chosen, func(a, b int32) int { return held(a) - held(b) })
+		sort.SliceStable(chosen, func(i, j int) bool { return held(chosen[i]) < held(chosen[j]) })
 	}
 	return chosen
 }
