@@ -36,7 +36,7 @@ func saveTopics(ctx context.Context, w topicWriter, seen offsets.Store, changes 
 			s.stopped = ctx.Err().Error()
 		}
 		if s.stopped != "" {
-			s.set(topic, offsets.NotTried, "not tried, after: "+s.stopped)
+			s.set(topic, offsets.NotTried, "an earlier write failed: "+s.stopped)
 			continue
 		}
 		if s.told(topic, w.write(ctx, edits[topic], facts)) {

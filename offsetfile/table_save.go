@@ -49,7 +49,7 @@ func (w *tableWriter) Save(ctx context.Context, seen offsets.Store, changes []of
 	if !w.plan(s, seen) {
 		for i := range s.changes {
 			if c := &s.changes[i]; isToWrite(*c) || c.Result == pending {
-				c.Result, c.Error = offsets.NotTried, "not tried: another change of this save was refused"
+				c.Result, c.Error = offsets.NotTried, "another change of this save was refused"
 			}
 		}
 		return s.changes, now
