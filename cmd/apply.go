@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -392,12 +393,15 @@ func (w *writing) dryRun(shot offsets.Snapshot) error {
 	}
 	settled := w.plan.Settle(false)
 	var check error
-	switch n := w.plan.Count(); {
-	case !w.road.check || w.plan.ToDo() == 0:
-	case n.Write+n.Ask == 0:
-		check = &problem{code: exitNotMet, text: "check: " + offsets.Plural(w.plan.ToDo(), "group") + " without commits would be deleted", hint: checkedOnly}
-	default:
-		check = &problem{code: exitNotMet, text: fmt.Sprintf("check: %s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(n.Write+n.Keep+n.Ask+n.Refuse, "offset")), hint: checkedOnly}
+	if n := w.plan.Count(); w.road.check && w.plan.ToDo() > 0 {
+		var would []string
+		if n.Write+n.Ask > 0 {
+			would = append(would, fmt.Sprintf("%s of %s would change", offsets.Thousands(int64(n.Write+n.Ask)), offsets.Plural(n.Write+n.Keep+n.Ask+n.Refuse, "offset")))
+		}
+		if bare := w.plan.ToDo() - n.Write - n.Ask; bare > 0 {
+			would = append(would, offsets.Plural(bare, "group")+" without commits would be deleted")
+		}
+		check = &problem{code: exitNotMet, text: "check: " + strings.Join(would, ", and "), hint: checkedOnly}
 	}
 	if err := w.refused(shot, settled); err != nil {
 		return errors.Join(err, check)
@@ -462,7 +466,7 @@ func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.
 		return w.plan, err
 	}
 	w.fresh = fresh
-	checked := w.recheck()
+	checked := w.recheck(w.plan)
 	if err := w.refused(fresh, checked); err != nil {
 		w.plan = checked
 		return checked, err
@@ -471,55 +475,21 @@ func (w *writing) lookAgain(ctx context.Context, settle time.Duration) (offsets.
 }
 
 // recheck is the plan as it holds against what is there now.
-func (w *writing) recheck() offsets.Plan {
-	return offsets.Recheck(offsets.Gate(w.plan, w.fresh, w.road.create), w.fresh).KeepsOne(w.fresh).Lacking(w.fresh)
+func (w *writing) recheck(plan offsets.Plan) offsets.Plan {
+	return offsets.Recheck(offsets.Gate(plan, w.fresh, w.road.create), w.fresh).KeepsOne(w.fresh).Lacking(w.fresh)
 }
 
 // lastRead reads the commits, and what decided in the store, once more when all else is done. A look takes as long as its slowest broker and
 // a backup as long as its disk: what was committed meanwhile would be written over, and be in no backup.
 func (w *writing) lastRead(ctx context.Context) error {
-	var names []string
-	leans := map[string]bool{}
-	for _, pg := range w.plan.Groups {
-		leans[pg.Group] = w.plan.From == "" && w.g.session.store != nil && pg.Leans(offsets.Stored)
-		if pg.WritesCommits() || pg.Leans(offsets.Committed) {
-			names = append(names, pg.Group)
-		}
+	read, err := w.reread(ctx, w.plan.Groups)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return errors.Join(err, w.unsave()) // nothing was written yet
 	}
-	if len(names) == 0 {
+	if !read {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
-	defer cancel()
-	now, _, err := w.g.session.cluster.Groups(limited, names, partitionsOf(w.scope.selections))
-	if err == nil && w.plan.From != "" {
-		err = w.g.lookFrom(limited, w.plan.From, &w.fresh)
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err() // nothing was written yet
-	}
-	if err != nil {
-		return errors.Join(err, w.unsave())
-	}
-	w.fresh.Groups = slices.Clone(w.fresh.Groups)
-	next := 0 // both are sorted
-	for i, was := range w.fresh.Groups {
-		if next < len(now) && now[next].ID == was.ID {
-			w.fresh.Groups[i] = was.Again(now[next].Group, now[next].Commits)
-			next++
-		}
-	}
-	for i := range w.fresh.Groups {
-		if g := &w.fresh.Groups[i]; leans[g.ID] {
-			held, err := w.g.session.store.Load(limited, g.ID, w.scope.topicNames(), w.road.salvage)
-			if err = cmp.Or(ctx.Err(), err); err != nil {
-				return errors.Join(err, w.unsave())
-			}
-			g.Store = &held.Store
-			g.Read(offsets.Stored, held.Entries)
-		}
-	}
-	checked := w.recheck()
+	checked := w.recheck(w.plan)
 	if checked.Count() == w.plan.Count() {
 		return nil
 	}
@@ -531,6 +501,54 @@ func (w *writing) lastRead(ctx context.Context) error {
 		return err
 	}
 	return w.save()
+}
+
+// reread reads the commits of groups, and what decided in the store or in another group, once more. It reports whether there was anything to read.
+func (w *writing) reread(ctx context.Context, groups []offsets.PlanGroup) (bool, error) {
+	var names []string
+	leans := map[string]bool{}
+	for _, pg := range groups {
+		leans[pg.Group] = w.plan.From == "" && w.g.session.store != nil && pg.Leans(offsets.Stored)
+		if pg.WritesCommits() || pg.Leans(offsets.Committed) {
+			names = append(names, pg.Group)
+		}
+	}
+	if len(names) == 0 {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(w.g.timeout))
+	defer cancel()
+	now, _, err := w.g.session.cluster.Groups(ctx, names, partitionsOf(w.scope.selections))
+	w.fresh.Groups = slices.Clone(w.fresh.Groups)
+	if err == nil && w.plan.From != "" {
+		var of offsets.Snapshot // of many groups, each alone
+		for _, g := range w.fresh.Groups {
+			if _, asked := leans[g.ID]; asked {
+				of.Groups = append(of.Groups, g)
+			}
+		}
+		err = w.g.lookFrom(ctx, w.plan.From, &of)
+		w.fresh.From = of.From
+	}
+	if err != nil {
+		return false, err
+	}
+	next := 0 // both are sorted
+	for i, was := range w.fresh.Groups {
+		if next < len(now) && now[next].ID == was.ID {
+			w.fresh.Groups[i] = was.Again(now[next].Group, now[next].Commits)
+			next++
+		}
+		if g := &w.fresh.Groups[i]; leans[g.ID] {
+			held, err := w.g.session.store.Load(ctx, g.ID, w.scope.topicNames(), w.road.salvage)
+			if err != nil {
+				return false, err
+			}
+			g.Store = &held.Store
+			g.Read(offsets.Stored, held.Entries)
+		}
+	}
+	return true, nil
 }
 
 // overtook notes where what is written differs from what was asked about: a beginning that moved on, and partitions that are new.
@@ -654,52 +672,93 @@ func (w *writing) unlock() {
 }
 
 // write does what the plan says: commits before store, and the store only if the commits stood; after a group's first failure
-// no new group starts.
+// no new group starts. With --partial what is refused only now is passed over, as it was before.
 func (w *writing) write(hard context.Context) {
 	w.plan.Applied = true
-	failed, of := "", "" // of another group
+	var failed *offsets.Change // what ended it
+	of := ""                   // of another group
 	for i, pg := range w.plan.Groups {
 		ctx, cancel := w.g.oneGroup(hard)
 		switch {
-		case failed != "":
-		case pg.Whole && pg.Result == offsets.Already:
+		case failed != nil || pg.Whole && pg.Result == offsets.Already:
 		case pg.Whole && pg.Refusal == "":
-			pg = pg.Deleted(w.g.session.cluster.DeleteGroup(ctx, pg.Group, pg.Changes))
-			failed = pg.Error
+			done := w.g.session.cluster.DeleteGroup(ctx, pg.Group, pg.Changes)
+			if pg = pg.Deleted(done); done.Result != offsets.Written {
+				failed = &done
+			}
 		default:
-			pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes)
-			failed = failure(pg.Changes, offsets.Committed)
+			if i > 0 {
+				pg.Changes, failed = w.decidedStill(ctx, i)
+			}
+			if failed == nil {
+				pg.Changes = w.g.session.cluster.WriteCommits(ctx, pg.Group, pg.Changes, w.road.partial)
+				failed = w.failure(pg.Changes, offsets.Committed)
+			}
 		}
-		if lock := w.locks[pg.Group]; failed == "" && lock != nil {
+		if lock := w.locks[pg.Group]; failed == nil && lock != nil {
 			g, _ := w.fresh.Group(pg.Group)
 			pg.Changes, _ = lock.Save(ctx, *g.Store, pg.Changes, w.facts(pg))
-			failed = failure(pg.Changes, offsets.Stored)
+			failed = w.failure(pg.Changes, offsets.Stored)
 		}
 		cancel()
-		for j, c := range pg.Changes {
-			if c.Verdict == offsets.Write && c.Result == "" {
-				pg.Changes[j].Result, pg.Changes[j].Error = offsets.NotTried, "an earlier write"+of+" failed: "+failed
+		if failed != nil {
+			why := "an earlier write" + of + " failed: "
+			if failed.Topic != "" {
+				why += failed.Key.String() + ": "
+			}
+			why += failed.Error
+			for j := range pg.Changes {
+				c := &pg.Changes[j]
+				if c.Verdict == offsets.Write && c.Result == "" {
+					c.Result, c.Error = offsets.NotTried, why
+				}
+				c.Refused = c.Refused || c.Result == offsets.NotTried && failed.Refused
+			}
+			if pg.Whole && pg.Refusal == "" && pg.Result == "" {
+				pg.Result, pg.Error, pg.Refused = offsets.NotTried, why, failed.Refused
+			}
+			of = cmp.Or(of, fmt.Sprintf(" of group %q", pg.Group))
+			if failed.Refused && w.road.partial {
+				failed, of = nil, ""
 			}
 		}
 		w.plan.Groups[i] = pg
-		if failed != "" && of == "" {
-			of = fmt.Sprintf(" of group %q", pg.Group)
-		}
 	}
 }
 
-// failure is why a side was not written as planned, "" if it was.
-func failure(changes []offsets.Change, side offsets.Side) string {
-	for _, c := range changes {
-		if c.Side != side {
-			continue
-		}
-		switch c.Result {
-		case offsets.Failed, offsets.Unverified, offsets.NotTried:
-			return cmp.Or(c.Error, "no answer")
+// decidedStill reads once more what decided of a group, as those before it may have taken long to write, and refuses what it does not fit any
+// more. It returns what keeps the group from being written, nil for nothing.
+func (w *writing) decidedStill(ctx context.Context, i int) ([]offsets.Change, *offsets.Change) {
+	pg := w.plan.Groups[i]
+	if !pg.Leans(offsets.Stored) && !pg.Leans(offsets.Committed) {
+		return pg.Changes, nil
+	}
+	if _, err := w.reread(ctx, w.plan.Groups[i:i+1]); err != nil {
+		return pg.Changes, &offsets.Change{Error: "what decided could not be read again: " + strings.TrimSuffix(err.Error(), "; nothing was written")}
+	}
+	one := w.plan
+	one.Groups = one.Groups[i : i+1]
+	changes := slices.Clone(pg.Changes)
+	for j, now := range w.recheck(one).Groups[0].Changes {
+		if c := &changes[j]; c.Verdict == offsets.Write && now.Verdict == offsets.Refuse {
+			c.Result, c.Error, c.Refused, c.Moved = offsets.Failed, now.Reason, true, now.Moved
 		}
 	}
-	return ""
+	return changes, cmp.Or(w.failure(changes, offsets.Committed), w.failure(changes, offsets.Stored))
+}
+
+// failure is the change for which a side was not written as planned, nil if it was, or if --partial passes over it.
+func (w *writing) failure(changes []offsets.Change, side offsets.Side) (failed *offsets.Change) {
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.Side != side || c.Moved && w.road.partial:
+		case c.Result == offsets.Failed || c.Result == offsets.Unverified:
+			return c
+		case c.Result == offsets.NotTried:
+			failed = c
+		}
+	}
+	return failed
 }
 
 // facts is what a store records beside the offsets.

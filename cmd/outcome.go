@@ -117,11 +117,7 @@ func (w *writing) against(shot offsets.Snapshot, plan offsets.Plan) objections {
 			no.helped += b2i(c.Choice != "")
 			no.away = no.away && (c.Away || groupAway)
 			if c.Moved && no.moved == "" {
-				look := []string{"describe", "-g", pg.Group}
-				if plan.From != "" {
-					look = append(look, "-g", plan.From)
-				}
-				no.moved = w.g.typed(look...) + " shows what stands now; plan anew from there"
+				no.moved = w.standing(pg.Group) + "plan anew from there"
 			}
 			no.details = append(no.details, output.ErrorDetail{Group: pg.Group, Topic: c.Topic, Partition: c.Partition, Reason: c.Reason})
 		}
@@ -384,6 +380,8 @@ func causeOfGroup(shot offsets.Snapshot, pg offsets.PlanGroup) (cause, *offsets.
 // causeOfChange is why a partition is refused, or was not written.
 func causeOfChange(c *offsets.Change) cause {
 	switch {
+	case c.Result == offsets.NotTried && c.Verdict != offsets.Refuse:
+		return causeFailed // another's is the cause
 	case c.Lacks != nil:
 		return causeAuthorization
 	case c.Away:
@@ -454,84 +452,116 @@ func spelled(choice string) string {
 // outcome is the error of a write that did not come as planned. wrote tells that something was written, whatever was read back.
 func (w *writing) outcome(wrote bool) error {
 	n := w.plan.Count()
-	bad, refused, unread, moved := 0, 0, 0, 0
+	bad, refused, unread, moved, active := 0, 0, 0, 0, 0
+	anew := "" // of what moved
 	p := &problem{}
-	first := ""
+	var texts []string
+	notTried := "" // the first; what it was not tried for says more
+	tell := func(at string, c *offsets.Change, detail output.ErrorDetail) {
+		detail.Reason = cmp.Or(c.Error, string(c.Result))
+		if c.Result == offsets.NotTried {
+			detail.Reason = "not tried: " + detail.Reason
+			notTried = cmp.Or(notTried, at+": "+detail.Reason)
+		} else {
+			texts = append(texts, at+": "+detail.Reason)
+		}
+		refused += b2i(c.Refused)
+		why := causeOfChange(c)
+		if moved += b2i(why == causeChanged); moved == 1 {
+			anew = w.standing(detail.Group) + "run the same command again to plan from there"
+		}
+		active += b2i(why == causeActive)
+		if why != causeFailed {
+			p.causes = byRank(append(p.causes, why))
+		}
+		p.lacks = cmp.Or(p.lacks, c.Lacks)
+		p.details = append(p.details, detail)
+	}
 	for group, c := range w.plan.Each() {
 		if c.Verdict != offsets.Write || c.Verified {
 			continue
 		}
 		bad++
-		if c.Result == offsets.Written || c.Result == offsets.Already {
-			unread++
-		}
-		if c.Refused || c.Result == offsets.NotTried && refused > 0 {
-			refused++
-		}
-		moved += b2i(c.Moved)
-		if why := causeOfChange(c); why != causeFailed {
-			p.causes = byRank(append(p.causes, why))
-		}
-		p.lacks = cmp.Or(p.lacks, c.Lacks)
-		reason := cmp.Or(c.Error, string(c.Result))
-		if first == "" {
-			first = w.of(group, c.Topic, numbers([]*offsets.Change{c})) + ": " + reason
-		}
-		p.details = append(p.details, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition, Reason: reason})
+		unread += b2i(c.Result == offsets.Written || c.Result == offsets.Already)
+		tell(w.of(group, c.Topic, numbers([]*offsets.Change{c})), c, output.ErrorDetail{Group: group, Topic: c.Topic, Partition: c.Partition})
 	}
-	gone := 0 // or may be
+	bare, gone := 0, 0 // the latter are gone, or may be
 	for _, pg := range w.plan.Groups {
 		gone += b2i(pg.Deleting())
-		if pg.Whole && pg.Result != "" && pg.Result != offsets.Written && pg.Result != offsets.Already && !slices.ContainsFunc(pg.Changes, func(c offsets.Change) bool { return c.Verdict == offsets.Write }) {
-			bad++
-			refused += b2i(pg.Refused)
-			p.lacks = cmp.Or(p.lacks, pg.Lacks)
-			first = cmp.Or(first, fmt.Sprintf("group %q: %s", pg.Group, cmp.Or(pg.Error, "no answer")))
-			p.details = append(p.details, output.ErrorDetail{Group: pg.Group, Partition: offsets.None, Reason: pg.Error})
+		if pg.Bare() && pg.Result != offsets.Written && pg.Result != offsets.Already {
+			bare++
+			tell(fmt.Sprintf("group %q", pg.Group), &offsets.Change{Side: offsets.Committed, Result: pg.Result, Error: cmp.Or(pg.Error, "no answer"), Lacks: pg.Lacks, Refused: pg.Refused, Moved: pg.Moved},
+				output.ErrorDetail{Group: pg.Group, Partition: offsets.None})
 		}
 	}
-	p.text = first + "; nothing was written"
-	switch nothing := !wrote && n.Written+n.Unknown+gone == 0; {
-	case bad == 0:
+	if bad+bare == 0 {
 		return nil
+	}
+	if len(texts) == 0 {
+		texts = append(texts, notTried)
+	}
+	all := refused == bad+bare
+	p.text = texts[0] + "; nothing was written"
+	switch nothing := !wrote && n.Written+n.Unknown+gone == 0; {
 	case nothing && w.away:
 		p.code, p.causes = exitUnreachable, nil
-	case nothing && refused == bad:
+	case nothing && all:
 		p.code = exitRefused
-		if moved > 0 {
-			p.hint = w.planAnew()
+		switch {
+		case moved > 0:
+			p.hint = anew
+		case w.road.waitEmpty > 0:
+			p.hint = "stop the members first"
+		default:
+			p.hint = "add " + waiting
 		}
 	case nothing && w.plan.Has(func(c *offsets.Change) bool { return c.Denied }):
 		p.code, p.causes, p.hint = exitFailed, []cause{causeAuthorization}, asJobsUser
 	case nothing:
 		p.code = exitFailed
 	default: // also if the store is away by now: what was not answered may have been written
-		what := "not written as planned"
-		if unread == bad {
-			what = "written, but not verified"
+		var what []string
+		verb := "deleted"
+		if bad > 0 {
+			verb = "written"
+			what = append(what, fmt.Sprintf("%s of %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset")))
 		}
-		p.code, p.text = exitPartly, fmt.Sprintf("%s of %s %s: %s", offsets.Thousands(int64(bad)), offsets.Plural(n.Write, "offset"), what, first)
-		if n.Write == 0 { // of groups without commits
-			p.text = first
+		if bare > 0 {
+			what = append(what, offsets.Plural(bare, "group")+" without commits")
 		}
-		p.hint = w.finishing()
+		switch {
+		case w.road.partial && all: // as at the last look
+			p.text = "left out: " + list(texts, 3)
+		case unread == bad+bare:
+			p.text = what[0] + " written, but not verified: " + texts[0]
+		default:
+			p.text = strings.Join(what, " and ") + " not " + verb + " as planned: " + texts[0]
+		}
+		p.code, p.hint = exitPartly, w.finishing(moved > 0, active > 0)
 		if w.plan.Has(func(c *offsets.Change) bool { return c.Denied }) { // as this user it would end likewise
 			p.hint = asJobsUser + " to write what is left: " + p.hint
 		}
-		if moved == bad && w.road.long == nil { // the plan does not fit what another wrote
-			p.hint = w.planAnew()
+		if moved == bad+bare && w.road.long == nil { // the plan does not fit what another wrote
+			p.hint = anew
 		}
 	}
 	return p
 }
 
-// planAnew is what to do when the plan does not fit what another wrote.
-func (w *writing) planAnew() string {
-	return w.g.typed("describe", "-g", w.plan.Groups[0].Group) + " shows what stands now; run the same command again to plan from there"
+// waiting is the flag that helps with members.
+const waiting = "--wait-empty 60s"
+
+// standing begins the hint for what does not fit what another wrote.
+func (w *writing) standing(group string) string {
+	look := []string{"describe", "-g", group}
+	if w.plan.From != "" {
+		look = append(look, "-g", w.plan.From)
+	}
+	return w.g.typed(look...) + " shows what stands now; "
 }
 
-// finishing is the command that writes what is left: partitions at their new value already are done.
-func (w *writing) finishing() string {
+// finishing is the command that writes what is left: partitions at their new value already are done, and those that another has moved stay.
+func (w *writing) finishing(moved, active bool) string {
 	if w.road.long != nil {
 		return "the same command goes on"
 	}
@@ -539,8 +569,11 @@ func (w *writing) finishing() string {
 	if w.road.create {
 		line = append(line, "--create")
 	}
-	if w.road.partial { // what was refused is still in the plan
+	if w.road.partial || moved { // what was refused is still in the plan
 		line = append(line, "--partial")
+	}
+	if active {
+		line = append(line, strings.Fields(waiting)...)
 	}
 	return commandLine(line)
 }

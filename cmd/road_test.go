@@ -743,7 +743,7 @@ func TestFreshLook(t *testing.T) {
 				r := w.run(append(strings.Fields(args), "--execute")...).exits(3).says("moved since the plan: was 50, is 300")
 				bare := low(t).commit("other", "orders", 50, 60)
 				bare.behind(kmsg.OffsetFetch, 4, "other", 300, "")
-				bare.run(append(strings.Fields(args), "--execute", "--no-backup")...).exits(3).prints("there is no undo").never("--partial")
+				bare.run(append(strings.Fields(args), "--execute", "--no-backup")...).exits(3).prints("there is no undo").never("\nundo")
 				same(t, "committed", w.committed("other", "orders"), "0=300 1=60")
 				w.commit("other", "orders", 500, 500) // where it would have been put: by its job
 				w.run(r.undo()...).exits(0)
@@ -799,12 +799,17 @@ func TestFreshLook(t *testing.T) {
 
 // behind lets another commit for partition 0 of a group before the nth of such requests is answered.
 func (w *world) behind(kind kmsg.Key, n int32, group string, offset int64, metadata string) {
+	w.behindOf(kind, n, group, 0, offset, metadata)
+}
+
+// behindOf does so for any partition.
+func (w *world) behindOf(kind kmsg.Key, n int32, group string, partition int32, offset int64, metadata string) {
 	var asked atomic.Int32
 	w.b.Rewrite(kind.Int16(), func(_ int32, r kmsg.Response) bool {
 		if asked.Add(1) == n {
-			go w.b.Commit(group, "orders", 0, offset, -1, metadata)
+			go w.b.Commit(group, "orders", partition, offset, -1, metadata)
 			_, _ = w.b.Fake.WaitGroupInfo(w.t.Context(), group, func(g *kfake.GroupInfo) bool {
-				c := g.Commits["orders"][0]
+				c := g.Commits["orders"][partition]
 				return c.Offset == offset && c.Metadata == metadata
 			})
 		}

@@ -132,7 +132,7 @@ func (w *writing) more(ctx context.Context, node int32) (string, *offsets.Troubl
 			if !known {
 				c.Old.Offset, c.New.Offset = offsets.None, offsets.None
 			}
-			if why := c.Overtaken(e); why != "" && e.Presence != offsets.Denied && (said == "" || k.Compare(first) < 0) {
+			if why := c.Overtaken(e, true); why != "" && e.Presence != offsets.Denied && (said == "" || k.Compare(first) < 0) {
 				first, said = k, k.String()+": "+why
 			}
 		}

@@ -189,7 +189,7 @@ func FuzzBroker(f *testing.F) {
 		}
 		for _, change := range c.WriteCommits(ctx, "billing", []offsets.Change{{
 			Key: offsets.Key{Topic: "orders"}, Side: offsets.Committed, Verdict: offsets.Write, Old: offsets.Value{Offset: offsets.None}, New: offsets.Value{Offset: 7, Epoch: offsets.None}, TopicID: ranges.Topics["orders"].ID,
-		}}) {
+		}}, false) {
 			if change.Result == "" {
 				t.Fatalf("nothing is said of %+v", change)
 			}

@@ -21,13 +21,14 @@ const maxCommit = 500_000
 // offset is None. It returns all changes in the order given, each of these with a Result: Written, Failed with Error, Unverified
 // where no answer came (it may or may not have been written), or NotTried. A coordinator on the move, or one that cannot be
 // reached, is tried again until ctx ends; what was sent and not answered is never sent again. Directly before each try it is read what
-// stands: what is neither Old nor New any more is Refused, and so is its request.
+// stands: what is not Old any more is Refused, unless an earlier try may have made it New. Its request is then not sent, or with partial
+// without it.
 //
 // Commits carry generation -1, so that a broker refuses them while the group has members, and the topic id where both the
 // change and the broker (Kafka 4.1) have one, so that it refuses them for a topic that was recreated.
-func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offsets.Change) []offsets.Change {
+func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offsets.Change, partial bool) []offsets.Change {
 	all := slices.Clone(changes)
-	w := writing{c: c, group: group, changes: all}
+	w := writing{c: c, group: group, changes: all, partial: partial}
 	var withID, byName, remove []int
 	for i := range all {
 		ch := &all[i]
@@ -55,7 +56,7 @@ func (c *Cluster) WriteCommits(ctx context.Context, group string, changes []offs
 	}{{withID, -1, false}, {byName, 9, false}, {remove, -1, true}} {
 		for part := range chunks(kind.indexes, maxCommit, size) {
 			if !w.write(ctx, part, kind.limit, kind.remove) {
-				w.rest("not tried: the write before it failed")
+				w.rest(part)
 				return all
 			}
 		}
@@ -68,14 +69,28 @@ type writing struct {
 	c       *Cluster
 	group   string
 	changes []offsets.Change
+	partial bool
 }
 
-// rest gives a reason to everything that was not tried.
-func (w *writing) rest(reason string) {
-	for i, ch := range w.changes {
-		if ch.Side == offsets.Committed && ch.Verdict == offsets.Write && ch.Result == offsets.NotTried && ch.Error == "" {
-			w.changes[i].Error = reason
+// rest says of everything that was not tried which partition is to blame: one of its own request, the last, or of the one before.
+func (w *writing) rest(last []int) {
+	var first *offsets.Change
+	for _, i := range last {
+		ch := &w.changes[i]
+		if first == nil && (ch.Result == offsets.Failed || ch.Result == offsets.Unverified) && !(ch.Moved && w.partial) {
+			first = ch
 		}
+	}
+	for i := range w.changes {
+		ch := &w.changes[i]
+		if ch.Side != offsets.Committed || ch.Result != offsets.NotTried || ch.Error != "" || first == nil {
+			continue
+		}
+		of := "an earlier"
+		if _, same := slices.BinarySearch(last, i); same {
+			of = "the same"
+		}
+		ch.Error = fmt.Sprintf("%s, of %s request: %s", first.Key, of, first.Error)
 	}
 }
 
@@ -90,7 +105,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 	for _, i := range indexes {
 		partitions[w.changes[i].Topic] = append(partitions[w.changes[i].Topic], w.changes[i].Partition)
 	}
-	last := ""
+	last, ours := "", false
 	for try := 0; ; try++ {
 		if try > 0 && !pause(ctx, try) || ctx.Err() != nil {
 			if last == "" {
@@ -118,9 +133,11 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			}
 			continue
 		}
-		if w.overtaken(indexes, now) {
-			return false
+		left := w.overtaken(indexes, now, ours)
+		if len(left) < len(indexes) && !w.partial || len(left) == 0 {
+			return w.partial
 		}
+		indexes = left
 		answers, err := w.c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) {
 			if remove {
 				return w.deletes(v, indexes)
@@ -151,7 +168,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			set(again, offsets.Failed, last)
 			return false
 		}
-		indexes = again
+		indexes, ours = again, true
 	}
 }
 
@@ -195,16 +212,17 @@ func (w *writing) standing(ctx context.Context, node int32, topics map[string][]
 	return all, nil
 }
 
-// overtaken refuses all of a request if anything that it writes over has moved.
-func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry) bool {
-	moved := false
+// overtaken refuses what has moved, and returns what has not. With ours, what stands may be of an earlier try.
+func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry, ours bool) (left []int) {
 	for _, i := range indexes {
-		if why := w.changes[i].Overtaken(now[w.changes[i].Key]); why != "" {
-			w.changes[i].Result, w.changes[i].Error, w.changes[i].Refused, w.changes[i].Moved = offsets.Failed, why, true, true
-			moved = true
+		ch := &w.changes[i]
+		if why := ch.Overtaken(now[ch.Key], ours); why != "" {
+			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, why, true, true
+		} else {
+			left = append(left, i)
 		}
 	}
-	return moved
+	return left
 }
 
 // commits builds OffsetCommit. limit is the newest version that may be used, -1 without one.
@@ -311,6 +329,8 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 			ch.Result, ch.Error, ch.Pending, ok = offsets.Unverified, wire.CodeText(code), true, false
 		case active(code):
 			ch.Result, ch.Error, ch.Refused, ok = offsets.Failed, "the group is active ("+wire.CodeName(code)+")", true, false
+		case code == wire.CodeSubscribedToTopic:
+			ch.Result, ch.Error, ch.Refused = offsets.Failed, "the group is active and reads this topic ("+wire.CodeName(code)+")", true
 		case code == wire.CodeTopicAuthorization:
 			lacks("READ", "topic", ch.Topic)
 		case code == wire.CodeGroupAuthorization:
@@ -335,7 +355,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 // partitionOnly reports the codes that say nothing about the other partitions.
 func partitionOnly(code int16) bool {
 	switch code {
-	case wire.CodeUnknownTopic, wire.CodeMetadataTooLarge, wire.CodeInvalidTopic, wire.CodeSubscribedToTopic, wire.CodeUnknownTopicID,
+	case wire.CodeUnknownTopic, wire.CodeMetadataTooLarge, wire.CodeInvalidTopic, wire.CodeUnknownTopicID,
 		wire.CodeUnstableOffsetCommit:
 		return true
 	}

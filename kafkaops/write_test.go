@@ -49,7 +49,7 @@ func TestWriteCommits(t *testing.T) {
 			rich.New.Metadata, rich.New.Epoch = "from the store", 0
 			changes := []offsets.Change{to("orders", 0, 10, id), rich, to("orders", 2, 30, ""), kept, to("orders", 4, offsets.None, id, 44), done, to("orders", 9, 1, id)}
 			before := slices.Clone(changes)
-			got := c.WriteCommits(within(t), "g", changes)
+			got := c.WriteCommits(within(t), "g", changes, false)
 			if !slices.EqualFunc(changes, before, func(a, b offsets.Change) bool { return a == b }) {
 				t.Error("the changes given were changed")
 			}
@@ -85,7 +85,7 @@ func TestWriteGuardsAgainstARecreatedTopic(t *testing.T) {
 	must(t, b.CreateTopic("orders", 2))
 	id := b.TopicID("orders")
 	must(t, b.Recreate("orders"))
-	got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, id)})
+	got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, id)}, false)
 	if got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "recreated") {
 		t.Errorf("got %q", results(got))
 	}
@@ -97,7 +97,7 @@ func TestWriteToActiveGroup(t *testing.T) {
 		must(t, b.CreateTopic("orders", 2))
 		_, err := b.Join("g", modern, "orders")
 		must(t, err)
-		got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, 5, ""), to("orders", 1, offsets.None, "")})
+		got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, 5, ""), to("orders", 1, offsets.None, "")}, false)
 		if got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "the group is active") || got[1].Result != offsets.Failed ||
 			got[2].Result != offsets.NotTried || got[2].Error == "" {
 			t.Errorf("modern %v: got %q", modern, results(got))
@@ -109,7 +109,7 @@ func TestWriteOnePartitionFails(t *testing.T) {
 	b := kafkatest.Start(t, kafkatest.Options{})
 	must(t, b.CreateTopic("orders", 3))
 	b.FailCommit("orders", 1, kerr.OffsetMetadataTooLarge)
-	got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, 5, ""), to("orders", 2, 5, "")})
+	got := connect(t, b, 0).WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, 5, ""), to("orders", 2, 5, "")}, false)
 	if got[0].Result != offsets.Written || got[1].Result != offsets.Failed || got[2].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
@@ -121,7 +121,7 @@ func TestWriteWithoutAnswer(t *testing.T) {
 	must(t, b.CreateTopic("orders", 3))
 	b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { return false })
 	c := connect(t, b, 0)
-	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, offsets.None, "")})
+	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, ""), to("orders", 1, offsets.None, "")}, false)
 	if got[0].Result != offsets.Unverified || got[0].Error == "" || got[1].Result != offsets.NotTried || b.Count(kmsg.OffsetCommit.Int16()) != 1 {
 		t.Errorf("got %q with %d OffsetCommit", results(got), b.Count(kmsg.OffsetCommit.Int16()))
 	}
@@ -143,19 +143,19 @@ func TestWriteWaitsForTheCoordinator(t *testing.T) {
 	b.Kill(at)
 	back := time.AfterFunc(300*time.Millisecond, func() { b.Revive(at) })
 	defer back.Stop()
-	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, "", 1)})
+	got := c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 5, "", 1)}, false)
 	if got[0].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
 	b.Fake.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.NotCoordinator, Count: 6})
-	got = c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 6, "", 5)})
+	got = c.WriteCommits(within(t), "g", []offsets.Change{to("orders", 0, 6, "", 5)}, false)
 	if got[0].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
 	b.Kill(at)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	got = c.WriteCommits(ctx, "g", []offsets.Change{to("orders", 0, 7, "", 6)})
+	got = c.WriteCommits(ctx, "g", []offsets.Change{to("orders", 0, 7, "", 6)}, false)
 	if got[0].Result != offsets.Failed || !strings.Contains(got[0].Error, "refused") {
 		t.Errorf("got %q", results(got))
 	}
@@ -170,7 +170,7 @@ func TestWriteInPieces(t *testing.T) {
 		ch.New.Metadata = strings.Repeat("m", 4000)
 		changes = append(changes, ch)
 	}
-	got := connect(t, b, 0).WriteCommits(within(t), "g", changes)
+	got := connect(t, b, 0).WriteCommits(within(t), "g", changes, false)
 	for _, ch := range got {
 		if ch.Result != offsets.Written {
 			t.Fatalf("%v: %s %s", ch.Key, ch.Result, ch.Error)

@@ -127,10 +127,17 @@ func (v PlanView) heading() string {
 		what = "replay, kept in"
 	}
 	var places []string
+	whole := len(v.Plan.Groups) > 0 && v.Plan.Groups[0].Whole // a plan of one is of no other
 	for _, side := range sides(v.Plan) {
 		places = append(places, map[offsets.Side]string{offsets.Stored: "the store", offsets.Committed: "the commits"}[side])
 	}
-	if len(places) > 0 {
+	groups := v.groups()
+	switch {
+	case whole && len(v.Plan.Groups) == 1:
+		what, groups = what+" group", groups+" with all commits"
+	case whole:
+		groups += " with all commits"
+	case len(places) > 0:
 		what += " " + joinAnd(places) + " of"
 	}
 	partitions := 0
@@ -143,7 +150,7 @@ func (v PlanView) heading() string {
 			last = &g.Changes[i].Key
 		}
 	}
-	return fmt.Sprintf("%s %s · %s", what, v.groups(), offsets.Plural(partitions, "partition"))
+	return fmt.Sprintf("%s %s · %s", what, groups, offsets.Plural(partitions, "partition"))
 }
 
 // groups names the plan's groups, or counts them when they are many.
@@ -639,6 +646,29 @@ func (v PlanView) Results(s Stream) error {
 		line := fmt.Sprintf("%s%s %s", v.of(at.group), all.names(at), at.why)
 		p.printf("%s\n", paint.paint(toneRed, fold(line, s.Width, "  ")))
 	}
+	var gone []string // without commits, of which a row would tell
+	for _, g := range v.Plan.Groups {
+		switch what := ""; {
+		case !g.Bare():
+		case g.Result == offsets.Written:
+			gone = append(gone, groupName(g.Group))
+		default:
+			switch g.Result {
+			case offsets.Already:
+				what = "gone already"
+			case offsets.NotTried:
+				what = "not tried"
+			case offsets.Unverified:
+				what = "unknown"
+			default:
+				what = "failed"
+			}
+			if g.Error != "" {
+				what += ": " + cleanText(g.Error)
+			}
+			p.printf("%s\n", paint.paint(toneRed, fold("group "+groupName(g.Group)+" "+what, s.Width, "  ")))
+		}
+	}
 	n := v.Plan.Count()
 	if n.Write > 0 {
 		line := fmt.Sprintf("%s of %s verified", offsets.Thousands(int64(n.Verified)), offsets.Thousands(int64(n.Write)))
@@ -647,6 +677,9 @@ func (v PlanView) Results(s Stream) error {
 			line += " · " + more
 		}
 		p.printf("%s\n", line)
+	}
+	if n := len(gone); n > 0 {
+		p.prose("  ", "%s without commits deleted: %s", offsets.Plural(n, "group"), fiveNames(gone))
 	}
 	if v.Plan.Backup != "" {
 		p.printf("backup  %s\n", cleanText(v.Plan.Backup))

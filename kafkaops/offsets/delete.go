@@ -12,7 +12,7 @@ const byPolicy = "a restart begins by auto.offset.reset"
 // Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
 // of each commit.
 func (g PlanGroup) Deleted(done Change) PlanGroup {
-	g.Result, g.Error, g.Lacks, g.Refused = done.Result, done.Error, done.Lacks, done.Refused
+	g.Result, g.Error, g.Lacks, g.Refused, g.Moved = done.Result, done.Error, done.Lacks, done.Refused, done.Moved
 	if done.Moved { // what moved may be another partition
 		done.Error = "the group is not deleted: " + done.Error
 	}

@@ -37,6 +37,7 @@ type PlanGroup struct {
 	Error   string    // why, for Failed
 	Lacks   *Right    // Failed for want of it
 	Refused bool      // Failed because members are in it, or it has what was not to go
+	Moved   bool      // Refused for the latter
 	Damaged []Remains // what the store's changes put something else in the place of, and the old offsets do not tell
 	Changes []Change  // sorted by topic, partition, side
 }
@@ -119,7 +120,7 @@ type Change struct {
 	Result    Result // "" until applied
 	Error     string // why, for Failed and NotTried; for Written what is uncertain about it (in place, but perhaps not durable)
 	Away      bool   // refused only because a broker did not answer
-	Refused   bool   // Failed because the other end would not have it: members in the group, a file changed meanwhile
+	Refused   bool   // Failed, or NotTried after what did, because the other end would not have it: members in the group, a file changed meanwhile
 	Denied    bool   // Failed because the store does not let this user write
 	Pending   bool   // Unverified because no answer came: what was sent may still be stored
 	Verified  bool   // read back and found as planned
@@ -204,6 +205,11 @@ func (p Plan) ToDo() int {
 // bare reports a group that is to be deleted and has no commit (left) of which a change would tell.
 func (g PlanGroup) bare() bool {
 	return g.Whole && g.Refusal == "" && !g.writes(Committed)
+}
+
+// Bare reports a group of which no change tells what came of deleting it.
+func (g PlanGroup) Bare() bool {
+	return g.Result != "" && !slices.ContainsFunc(g.Changes, func(c Change) bool { return c.Verdict == Write })
 }
 
 // Each goes over the changes of all groups with their group, in order, as they stand in the plan: of 100,000 a copy takes 50 MB.
@@ -390,18 +396,19 @@ func (c Change) refusePending() Change {
 	return c.refuseUntil(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", LookBack)
 }
 
-// Overtaken is why a commit must not be written any more over what stands now, "" if it may.
-func (c Change) Overtaken(now Entry) string {
+// Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be
+// of an earlier try; else it is another's, which no backup has.
+func (c Change) Overtaken(now Entry, ours bool) string {
 	switch v := ValueOf(now); {
 	case now.Pending:
 		return pending
 	case now.Problem():
 		return "what stands could not be read before the write: " + now.Reason
-	case v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
+	case ours && v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
 		return ""
-	case v.Offset != c.Old.Offset && v.Offset != c.New.Offset:
+	case v.Offset != c.Old.Offset:
 		return fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(v.Offset))
-	case v.Offset == c.Old.Offset && v.Metadata != c.Old.Metadata:
+	case v.Metadata != c.Old.Metadata:
 		return "its metadata has changed since the plan"
 	}
 	return ""

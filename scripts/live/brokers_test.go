@@ -185,7 +185,7 @@ func TestCoordinatorKilledBeforeWrite(t *testing.T) {
 	got := w.WriteCommits(ctx, s.group, []offsets.Change{{
 		Key: offsets.Key{Topic: s.topic}, Side: offsets.Committed, Verdict: offsets.Write, TopicID: s.topicID(),
 		Old: offsets.Value{Offset: 5, Epoch: offsets.None}, New: offsets.Value{Offset: 20, Epoch: offsets.None},
-	}})
+	}}, false)
 	t.Logf("%s %s after %v", got[0].Result, got[0].Error, time.Since(began).Round(time.Millisecond))
 	same(t, "result", got[0].Result, offsets.Written)
 	// The harness's own client goes on asking the dead one.

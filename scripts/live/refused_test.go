@@ -19,7 +19,7 @@ func TestWhatKafkaRefuses(t *testing.T) {
 		s.t.Helper()
 		w := kafkaops.New(kafkaops.Config{Bootstrap: strings.Split(s.on.Bootstrap(), ",")})
 		defer w.Close()
-		return w.WriteCommits(s.t.Context(), s.group, changes)
+		return w.WriteCommits(s.t.Context(), s.group, changes, false)
 	}
 	change := func(s scene, partition int32, from, to int64, topicID string) offsets.Change {
 		return offsets.Change{
