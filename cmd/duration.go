@@ -151,7 +151,7 @@ func parseBack(s string) (time.Duration, error) {
 	return sum, nil
 }
 
-// lacksUnit is the error of a length of time that ends with a number, with the units that may still follow, the shortest first.
+// lacksUnit is the error of a length of time that ends with a number, with the units that make one of it, the shortest first.
 func lacksUnit(s, units string, iso, clock bool) error {
 	e := &unitError{given: s}
 	for i := len(units) - 1; i >= 0; i-- {
@@ -162,7 +162,12 @@ func lacksUnit(s, units string, iso, clock bool) error {
 		case iso:
 			unit = strings.ToUpper(unit)
 		}
-		e.ways = append(e.ways, s+unit)
+		if _, err := parseBack(s + unit); err == nil {
+			e.ways = append(e.ways, s+unit)
+		}
+	}
+	if len(e.ways) == 0 {
+		return fmt.Errorf("%q is too long, or no number: %s", s, spanForms)
 	}
 	return e
 }
