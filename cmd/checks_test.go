@@ -189,3 +189,19 @@ func TestHintOfNoCommit(t *testing.T) {
 	w.run(append(typed(hint), "--execute")...).exits(0)
 	w.run("describe", "-g", "billing", "--check").exits(0).never("hint") // in the last one is nothing to be read
 }
+
+// A metric of partitions is 0 where a group has no place in a topic that was named.
+func TestPartitionsOfAGroupWithoutOffsets(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).topic("other", [2]int64{0, 9}).commit("billing", "other", 5)
+	partitions := func(n string, args ...string) {
+		t.Helper()
+		w.run(append([]string{"describe", "-g", "billing", "-o", "prom"}, args...)...).exits(0).prints(`gtoffset_group_partitions{group="billing"} ` + n + "\n")
+	}
+	partitions("0", "-t", "orders")
+	partitions("0", "-t", "orders", "-s", w.store)
+	partitions("1", "-t", "other")
+	partitions("3", "-t", "orders", "-t", "other")
+	w.save("billing", "orders", none, 5)
+	partitions("2", "-t", "orders", "-s", w.store)
+}

@@ -100,7 +100,7 @@ func (d *Describe) prom(w io.Writer) error {
 		[2]string{"group_info", "Type and state of a group. Always 1."},
 		[2]string{"group_readable", "Whether the group is known, and its side in Kafka could be read."},
 		[2]string{"group_members", "Members of a group."},
-		[2]string{"group_partitions", "Partitions of which a group has an offset or an assignment, and the others of their topics."},
+		[2]string{"group_partitions", "Partitions of which a group has an offset or an assignment, and the others of their topics. 0 if it has none of any."},
 		[2]string{"group_commits_kept_seconds", "How long commits of this group are kept once it has no members."},
 		[2]string{"store_readable", "Whether the store of a group could be read."},
 		[2]string{"store_saved_timestamp_seconds", "The newest save in the store of a group."},
@@ -130,7 +130,11 @@ func (d *Describe) promGroup(m *metrics, g offsets.Group) {
 	readable := g.Trouble == nil && !g.Nowhere()
 	m.bool("group_readable", readable, "group", g.ID)
 	if readable {
-		m.add("group_partitions", float64(len(g.Rows)), "group", g.ID)
+		n := len(g.Rows)
+		if !g.Placed() { // topics that were named have partitions all the same
+			n = 0
+		}
+		m.add("group_partitions", float64(n), "group", g.ID)
 	}
 	if count(g) != "-" {
 		m.number("group_members", int64(len(g.Members)), "group", g.ID)

@@ -220,15 +220,21 @@ func (r *Row) Unheard() bool {
 	return r.Range.Gone() && r.Committed.Presence == Absent && r.Stored.Presence == Absent
 }
 
-// unplaced reports a group judged without a store that has no commit for any of its partitions here, of which nobody owns one: topics
-// that were named have partitions all the same.
-func (g *Group) unplaced() bool {
+// Placed reports whether the group has, or may have, an offset of any of its partitions here, or an owner: topics that were named have
+// partitions all the same.
+func (g *Group) Placed() bool {
 	for i := range g.Rows {
-		if r := &g.Rows[i]; r.Committed.Presence != Absent || r.Committed.Pending || r.Owner != "" {
-			return false
+		r := &g.Rows[i]
+		if r.Committed.Presence != Absent || r.Committed.Pending || r.Stored.Presence != Absent || r.Owner != "" || r.Shared != nil {
+			return true
 		}
 	}
-	return len(g.Rows) > 0 && g.Store == nil && g.Type != Share && g.Trouble == nil
+	return false
+}
+
+// unplaced reports a group judged without a store that has no place in what was looked at.
+func (g *Group) unplaced() bool {
+	return len(g.Rows) > 0 && g.Store == nil && g.Type != Share && g.Trouble == nil && !g.Placed()
 }
 
 // Bare says what is not there of a group without partitions.
