@@ -845,10 +845,20 @@ func unsettled(changes []offsets.Change) bool {
 
 // results shows what came of it, with the way back.
 func (w *writing) results() error {
+	type place struct{ group, topic, why string }
+	var places []place
+	doubtful := map[place][]*offsets.Change{}
 	for group, c := range w.plan.Each() {
 		if c.Result == offsets.Written && c.Error != "" {
-			w.g.note("%s: %s", w.of(group, c.Topic, numbers([]*offsets.Change{c})), c.Error)
+			at := place{group, c.Topic, c.Error}
+			if doubtful[at] == nil {
+				places = append(places, at)
+			}
+			doubtful[at] = append(doubtful[at], c)
 		}
+	}
+	for _, at := range places {
+		w.g.note("%s: %s", w.of(at.group, at.topic, numbers(doubtful[at])), at.why)
 	}
 	if !w.asText() && w.g.quiet {
 		return nil

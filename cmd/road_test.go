@@ -1009,3 +1009,12 @@ func TestPlanOfASimpleGroup(t *testing.T) {
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--dry-run").exits(0).never(note)
 	})
 }
+
+// What is uncertain of several partitions for one reason is said once.
+func TestDoubtIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600, 200)
+	w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(int32, kmsg.Response) bool { return false })
+	r := w.run("clamp", "-g", "billing", "--execute").exits(0).prints("2 of 2 verified").says("gtoffset: orders 0,2: ")
+	same(t, "notes", strings.Count(r.err, "gtoffset: "), 1)
+}
