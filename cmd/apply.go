@@ -287,7 +287,7 @@ const settleTime = 500 * time.Millisecond
 
 // firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
 func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
-	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage, epochs: w.road.epochs, sparing: w.road.sparing && w.scope.listed()}
+	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage, epochs: w.road.epochs, sparing: w.road.sparing && w.scope.listed(), firsts: true}
 	over := w.g.busy("looking at", w.scope)
 	shot, err := w.g.look(ctx, w.scope, o)
 	over()
@@ -812,10 +812,10 @@ func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Sn
 		stored = stored || c.Verdict == offsets.Write && c.Side == offsets.Stored
 	}
 	if len(keys) > 0 {
-		commits, trouble := w.g.session.cluster.Commits(ctx, pg.Group, keys)
+		commits, trouble := w.g.session.cluster.Commits(ctx, pg.Group, keys, false)
 		for trouble != nil && trouble.Unreachable && unsettled(pg.Changes) && wait(ctx, settleTime) == nil { // a coordinator that died has a successor soon
 			w.g.session.cluster.NewLook()
-			commits, trouble = w.g.session.cluster.Commits(ctx, pg.Group, keys)
+			commits, trouble = w.g.session.cluster.Commits(ctx, pg.Group, keys, false)
 		}
 		g.Trouble = trouble
 		g.Read(offsets.Committed, commits)

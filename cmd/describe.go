@@ -210,7 +210,7 @@ func (g *global) forPeople() bool {
 
 // look is what is to be measured.
 func (o *describeOptions) look() lookOptions {
-	return lookOptions{stable: o.isolation == "read_committed", epochs: true, times: o.timed(), sparing: true}
+	return lookOptions{stable: o.isolation == "read_committed", epochs: true, times: o.timed(), sparing: true, firsts: true}
 }
 
 func (o *describeOptions) timed() bool { return o.times || o.limits.limits().Timed() }

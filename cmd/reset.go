@@ -323,7 +323,7 @@ func (o *resetOptions) followGroup(ctx context.Context, g *global) error {
 
 // lookFrom reads what another group, from which a plan is made, has committed for the partitions of the snapshot.
 func (g *global) lookFrom(ctx context.Context, group string, shot *offsets.Snapshot) error {
-	commits, trouble := g.session.cluster.Commits(ctx, group, shot.Keys())
+	commits, trouble := g.session.cluster.Commits(ctx, group, shot.Keys(), true)
 	if trouble != nil {
 		p := groupTrouble(group, trouble)
 		p.code, p.text = exitRefused, p.text+"; nothing was written"

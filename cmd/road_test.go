@@ -669,7 +669,7 @@ func TestFreshLook(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := low(t)
-				looks := w.pending(from)
+				looks := w.pending("billing", from, 0)
 				r := w.run("clamp", "-g", "billing", "--execute").exits(4).says("orders 0: ", "an open transaction is going to commit it", "nothing was written")
 				same(t, "writes", w.writes(), 0)
 				if looks() != from {
@@ -680,7 +680,7 @@ func TestFreshLook(t *testing.T) {
 		t.Run("is told", func(t *testing.T) {
 			t.Parallel()
 			w := low(t)
-			w.pending(1)
+			w.pending("billing", 1, 0)
 			w.run("describe", "-g", "billing").exits(0).prints("committed pending: an open transaction is going to commit it; committed low: 400 expired",
 				"A restart from the commits   loses 0, reads 300", "1 partition could not be counted", "hint: a transaction ends within its producer's transaction.timeout.ms; which it is: gtoffset history -g billing")
 			w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 0: an open transaction is going to commit it", "hint: --for 30m waits longer")
@@ -817,22 +817,28 @@ func (w *world) behindOf(kind kmsg.Key, n int32, group string, partition int32, 
 	})
 }
 
-// pending has an open transaction that is going to commit for partition 0, from that look on; it returns how many there were.
-func (w *world) pending(from int32) (looks func() int32) {
+// pending has an open transaction that is going to commit for a partition of a group, from that look on; it returns how many there were. As in
+// Kafka a first commit is told of only where its partition is named.
+func (w *world) pending(group string, from, partition int32) (looks func() int32) {
 	var n atomic.Int32
 	var stable atomic.Bool
 	w.b.Fake.ControlKey(kmsg.OffsetFetch.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
 		w.b.Fake.KeepControl()
-		if stable.Store(q.(*kmsg.OffsetFetchRequest).RequireStable); stable.Load() {
+		r := q.(*kmsg.OffsetFetchRequest)
+		stable.Store(r.RequireStable && slices.ContainsFunc(r.Groups, func(g kmsg.OffsetFetchRequestGroup) bool { return g.Group == group }))
+		if stable.Load() {
 			n.Add(1)
 		}
 		return nil, nil, false
 	})
 	w.b.Rewrite(kmsg.OffsetFetch.Int16(), func(_ int32, r kmsg.Response) bool {
-		ps := r.(*kmsg.OffsetFetchResponse).Groups[0].Topics[0].Partitions // in any order
-		for i := range ps {
-			if stable.Load() && n.Load() >= from && ps[i].Partition == 0 {
-				ps[i].ErrorCode, ps[i].Offset = kerr.UnstableOffsetCommit.Code, -1
+		for _, g := range r.(*kmsg.OffsetFetchResponse).Groups {
+			for _, topic := range g.Topics {
+				for i := range topic.Partitions { // in any order
+					if p := &topic.Partitions[i]; stable.Load() && n.Load() >= from && g.Group == group && p.Partition == partition {
+						p.ErrorCode, p.Offset = kerr.UnstableOffsetCommit.Code, -1
+					}
+				}
 			}
 		}
 		return true

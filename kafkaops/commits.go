@@ -13,8 +13,9 @@ import (
 )
 
 // Commits reads what a group has committed for the given partitions: one OffsetFetch to its coordinator. A partition that is
-// not in the map has no commit. With a Trouble the map is nil and nothing is known.
-func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key) (map[offsets.Key]offsets.Entry, *offsets.Trouble) {
+// not in the map has no commit. With a Trouble the map is nil and nothing is known. With stable a commit that an open transaction is going to
+// replace is Unreadable and Pending.
+func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key, stable bool) (map[offsets.Key]offsets.Entry, *offsets.Trouble) {
 	if err := c.Connect(ctx); err != nil {
 		return nil, troubleOf(err)
 	}
@@ -43,7 +44,7 @@ func (c *Cluster) Commits(ctx context.Context, group string, keys []offsets.Key)
 		again := false
 		for part := range chunkTopics(topics) {
 			answers, err := c.wire.Do(ctx, nodes[group], func(v wire.Versions) ([]kmsg.Request, error) {
-				return fetchOffsets(v, []string{group}, part, false)
+				return fetchOffsets(v, []string{group}, part, stable)
 			})
 			if err != nil {
 				last = troubleOf(err)

@@ -150,7 +150,7 @@ func TestFreshClusterIsLeftAlone(t *testing.T) {
 	b := kafkatest.Start(t, kafkatest.Options{NoOffsetsTopic: true, Topics: map[string]int32{"orders": 1}})
 	c := connect(t, b, 0)
 	groups, _ := describe(t, c, "g")
-	commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)})
+	commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)}, false)
 	if g := one(t, groups, "g"); g.Existence != offsets.Missing || trouble != nil || len(commits) != 0 || b.Count(kmsg.FindCoordinator.Int16()) != 0 {
 		t.Errorf("got %+v, %+v, %v, %d FindCoordinator", g, trouble, commits, b.Count(kmsg.FindCoordinator.Int16()))
 	}
@@ -226,7 +226,7 @@ func TestNewCoordinatorIsLate(t *testing.T) {
 			return groups[0].Commits[key("orders", 0)], groups[0].Trouble
 		},
 		"commits": func(c *kafkaops.Cluster) (offsets.Entry, *offsets.Trouble) {
-			commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)})
+			commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)}, false)
 			return commits[key("orders", 0)], trouble
 		},
 	}

@@ -63,7 +63,7 @@ func TestWriteCommits(t *testing.T) {
 			if r := results(got); !slices.Equal(r, want) {
 				t.Errorf("got  %q\nwant %q", r, want)
 			}
-			commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0), key("orders", 1), key("orders", 2), key("orders", 3), key("orders", 4)})
+			commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0), key("orders", 1), key("orders", 2), key("orders", 3), key("orders", 4)}, false)
 			if trouble != nil {
 				t.Fatalf("read back: %+v", trouble)
 			}
@@ -126,7 +126,7 @@ func TestWriteWithoutAnswer(t *testing.T) {
 		t.Errorf("got %q with %d OffsetCommit", results(got), b.Count(kmsg.OffsetCommit.Int16()))
 	}
 	c.NewLook()
-	if commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)}); trouble != nil || commits[key("orders", 0)].Offset != 5 {
+	if commits, trouble := c.Commits(within(t), "g", []offsets.Key{key("orders", 0)}, false); trouble != nil || commits[key("orders", 0)].Offset != 5 {
 		t.Errorf("read back: %+v %+v", commits, trouble)
 	}
 }

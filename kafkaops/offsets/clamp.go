@@ -194,6 +194,8 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	switch {
 	case other.Problem() && !p.MissingFirst:
 		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
+	case other.Pending:
+		return c.leansOnPending("no entry, and " + string(c.Side.Other()))
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
 		next := clampRow(s, g, r, c.Side.Other(), p)
 		c = c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")

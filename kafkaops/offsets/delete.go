@@ -49,6 +49,8 @@ func Delete(s Snapshot, whole bool) Plan {
 		for _, r := range g.Rows {
 			c := begin(r, Committed, s.Origin.Cluster)
 			switch e := r.Committed; {
+			case e.Pending:
+				c = c.refusePending()
 			case e.Problem():
 				c = c.refuse(e.Presence.String()+": "+cmp.Or(e.Reason, "no reason given"), "")
 			case e.Presence == Absent:

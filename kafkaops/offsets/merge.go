@@ -62,6 +62,8 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	case given.Offset == None:
 		c.Reason = "the document has no offset for it"
 		return c
+	case e.Pending: // also where nothing is to be done just now
+		return c.refusePending()
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case foreign && !p.OtherCluster:

@@ -330,6 +330,8 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		}
 		c.Old = ValueOf(now)
 		switch e, whose := p.decided(c, row, fresh); {
+		case c.Beside != nil && e.Pending:
+			return c.leansOnPending("the " + whose + " that decided")
 		case c.Beside == nil || *c.Beside == ValueOf(e).Offset:
 		case e.Problem():
 			return c.refuse("the fresh look failed: the "+whose+" that decided: "+e.Reason, "")
@@ -392,8 +394,14 @@ func (p Plan) decided(c Change, r Row, fresh Snapshot) (Entry, string) {
 // pending says what is going to happen to a commit.
 const pending = "an open transaction is going to commit it"
 
-func (c Change) refusePending() Change {
-	return c.refuseUntil(pending+": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer", LookBack)
+// untilEnd says how long it is going to be so.
+const untilEnd = ": it ends within its producer's transaction.timeout.ms, and gtoffset history names the producer"
+
+func (c Change) refusePending() Change { return c.refuseUntil(pending+untilEnd, LookBack) }
+
+// leansOnPending refuses what would follow a commit that is going to be another one.
+func (c Change) leansOnPending(what string) Change {
+	return c.refuseUntil(what+": "+pending+untilEnd, LookBack)
 }
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be
@@ -418,7 +426,7 @@ func (c Change) Overtaken(now Entry, ours bool) string {
 // of the two stands depends on which comes later in the log.
 func (p Plan) RefusePending(s Snapshot) Plan {
 	p = p.eachOf(func(group string, c Change) Change {
-		if c.Side == Committed && c.Verdict != Refuse && s.row(group, c.Key).Committed.Pending && (c.ToDo() || p.deletes(group)) {
+		if c.Side == Committed && c.ToDo() && s.row(group, c.Key).Committed.Pending {
 			return c.refusePending()
 		}
 		return c

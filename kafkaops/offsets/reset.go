@@ -129,6 +129,8 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 		return c
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
+	case e.Pending && (p.Aim != AimGroup || s.From[r.Key].Presence != Absent): // also where nothing is to be done just now
+		return c.refusePending()
 	}
 	other := r.Entry(side.Other())
 	switch p.Aim {
@@ -162,7 +164,7 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 		return c.beside(other).from(s, r, r.Committed, Committed, "the commits", p.Clamp)
 	case AimGroup:
 		from, what := s.From[r.Key], fmt.Sprintf("group %q", p.From)
-		if from.Presence == Absent {
+		if from.Presence == Absent && !from.Pending {
 			c.Reason = what + " has no offset for it; left as it is"
 			return c
 		}
@@ -264,6 +266,9 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 
 // safe goes to the smaller of stored and committed, within the range.
 func (c Change) safe(s Snapshot, r Row) Change {
+	if r.Committed.Pending {
+		return c.leansOnPending("committed")
+	}
 	for _, side := range []Side{Stored, Committed} {
 		e := r.Entry(side)
 		if reason, aside := notComparable(s, r, e, side, string(side)); reason != "" {
@@ -281,6 +286,9 @@ func (c Change) safe(s Snapshot, r Row) Change {
 
 // from takes over what another place says.
 func (c Change) from(s Snapshot, r Row, e Entry, side Side, what string, clamp bool) Change {
+	if e.Pending {
+		return c.leansOnPending(what)
+	}
 	if reason, aside := notComparable(s, r, e, side, what); reason != "" {
 		return c.refuseUntil(reason, aside)
 	}

@@ -87,6 +87,8 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	}
 	recreated := !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID
 	switch {
+	case e.Pending:
+		return c.refusePending()
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")
 	case now == c.New && (now.Offset == None || !recreated): // nothing to do, whatever became of the topic

@@ -267,7 +267,7 @@ func (g *Group) Locked() bool { return g.Store != nil && g.Store.Holder != "" }
 // Touched reports whether the group has a commit, an entry or an assignment in any row.
 func (g *Group) Touched() bool {
 	return slices.ContainsFunc(g.Rows, func(r Row) bool {
-		return r.Owner != "" || r.Shared != nil && r.Shared.Start != None || r.Committed.Presence == Present || r.Stored.Presence != Absent
+		return r.Owner != "" || r.Shared != nil && r.Shared.Start != None || r.Committed.Presence == Present || r.Committed.Pending || r.Stored.Presence != Absent
 	})
 }
 

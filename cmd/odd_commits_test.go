@@ -1,0 +1,95 @@
+package cmd_test
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// A first commit that is only pending is seen where its topic is named.
+func TestFirstCommitIsPending(t *testing.T) {
+	t.Parallel()
+	const why = "an open transaction is going to commit it"
+	bare := func(t *testing.T) *world {
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600)
+		w.pending("billing", 1, 1)
+		return w
+	}
+	for _, args := range [][]string{
+		{"reset", "-g", "billing", "-t", "orders", "--to-earliest", "--dry-run"},
+		{"clamp", "-g", "billing", "-t", "orders", "--committed", "--dry-run"},
+		{"delete", "-g", "billing", "-t", "orders", "--dry-run"},
+		{"delete", "-g", "billing", "-t", "orders:1", "--execute"},
+		{"reset", "-g", "new", "-t", "orders", "--from-group", "billing", "--create", "--dry-run"},
+	} {
+		t.Run(args[0]+" "+args[4], func(t *testing.T) {
+			t.Parallel()
+			w := bare(t)
+			w.run(args...).exits(4).says("orders 1: ", why, "nothing was written")
+			same(t, "writes", w.writes(), 0)
+		})
+	}
+	t.Run("describe", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t)
+		w.run("describe", "-g", "billing", "-t", "orders").exits(0).prints("committed pending: " + why).never("clamp")
+		w.run("describe", "-g", "billing", "-t", "orders", "-o", "json").exits(0).prints(`"offset":null,"condition":"none"`, `"pending":true`).describe()
+		looks := w.b.Count(kmsg.OffsetFetch.Int16())
+		w.run("describe", "-g", "billing", "-t", "orders:0").exits(0)
+		same(t, "fetches where all have a commit", w.b.Count(kmsg.OffsetFetch.Int16())-looks, 1)
+	})
+	t.Run("a document", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t)
+		w.stdin("group,topic,partition,offset\nbilling,orders,1,700\n").run("import", "-", "--committed", "--dry-run").exits(4).says("orders 1: ", why)
+	})
+	t.Run("it is there already", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600)
+		undo := w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--execute").exits(0).undo()
+		w.run(undo...).exits(0)
+		w.pending("billing", 1, 0)
+		w.run(undo...).exits(4).says("orders 0: ", why)
+		w.stdin("group,topic,partition,offset\nbilling,orders,0,600\n").run("import", "-", "--committed", "--execute").exits(4).says("orders 0: committed 600: line 2: " + why)
+	})
+	t.Run("others are written", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t)
+		w.run("reset", "-g", "billing", "-t", "orders", "--to-earliest", "--partial", "--execute").exits(3).says("left out: orders 1: " + why)
+		same(t, "committed", w.committed("billing", "orders"), "0=500")
+	})
+}
+
+// What a pending commit would decide is not decided by it.
+func TestPendingCommitDecides(t *testing.T) {
+	t.Parallel()
+	const why = "an open transaction is going to commit it"
+	for name, c := range map[string]struct {
+		says string
+		args []string
+	}{
+		"another group":       {`group "billing": `, []string{"reset", "-g", "copy", "-t", "orders", "--from-group", "billing"}},
+		"the commits":         {"the commits: ", []string{"reset", "-g", "billing", "-t", "orders", "--stored", "--to-committed"}},
+		"the smaller of both": {"committed: ", []string{"reset", "-g", "billing", "-t", "orders", "--stored", "--to-safe"}},
+		"a lost entry":        {"no entry, and committed: ", []string{"clamp", "-g", "billing", "-t", "orders", "--stored", "--missing", "other"}},
+		"its own":             {"", []string{"reset", "-g", "billing", "-t", "orders", "--committed", "--to-offset", "600"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for from := range int32(2) {
+				w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600).commit("copy", "orders", 700)
+				if name != "a lost entry" {
+					w.save("billing", "orders", 650)
+				}
+				w.pending("billing", 1+from, 0)
+				r := w.run(append(c.args, "-s", w.store, "--execute")...).exits(4).says("orders 0: ", why, "nothing was written")
+				if from == 0 {
+					r.says(c.says + why)
+				}
+				if name == "its own" {
+					break // it is there already: there is no second look
+				}
+			}
+		})
+	}
+}
