@@ -190,7 +190,7 @@ func (w *writing) propose(ctx context.Context, build planner) (offsets.Snapshot,
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return shot, err
 	}
-	w.plan = w.plan.Lacking(shot).RefusePending(shot)
+	w.plan = w.plan.Lacking(shot).Standing(shot)
 	for i := range shot.Groups {
 		shot.Groups[i].Rows = nil // the plan has them
 	}

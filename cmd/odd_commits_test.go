@@ -50,7 +50,7 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w.run(undo...).exits(0)
 		w.pending("billing", 1, 0)
 		w.run(undo...).exits(4).says("orders 0: ", why)
-		w.stdin("group,topic,partition,offset\nbilling,orders,0,600\n").run("import", "-", "--committed", "--execute").exits(4).says("orders 0: committed 600: line 2: " + why)
+		w.stdin("group,topic,partition,offset\nbilling,orders,0,600\n").run("import", "-", "--committed", "--execute").exits(4).says("orders 0: committed 600: line 2: "+why)
 	})
 	t.Run("others are written", func(t *testing.T) {
 		t.Parallel()
@@ -92,4 +92,54 @@ func TestPendingCommitDecides(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A negative number, which Kafka stores, can be written over.
+func TestNegativeCommit(t *testing.T) {
+	t.Parallel()
+	const told = "the commit is the negative number -2, which an undo does not bring back"
+	negative := func(t *testing.T) *world {
+		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600)
+		must(t, w.b.Commit("billing", "orders", 1, -2, -1, ""))
+		return w
+	}
+	for _, c := range []struct {
+		after, undone string
+		args          []string
+	}{
+		{"0=600 1=500", "0=600", []string{"clamp", "-g", "billing", "--committed"}},
+		{"0=600 1=500", "0=600", []string{"clamp", "-g", "billing", "-t", "orders", "--committed"}},
+		{"0=600 1=700", "0=600", []string{"reset", "-g", "billing", "-t", "orders:1", "--to-offset", "700"}},
+		{"0=600 1=700", "0=600", []string{"import", "-", "--committed"}},
+		{"0=600", "0=600", []string{"delete", "-g", "billing", "-t", "orders:1"}},
+		{"", "0=600", []string{"delete", "-g", "billing", "--whole-group"}},
+	} {
+		t.Run(c.args[0], func(t *testing.T) {
+			t.Parallel()
+			w := negative(t)
+			r := w.stdin("group,topic,partition,offset\nbilling,orders,1,700\n").run(append(c.args, "--execute")...).exits(0).prints(told)
+			if c.args[0] == "delete" {
+				r.prints("1          -    -  removed  ")
+			}
+			same(t, "committed", w.committed("billing", "orders"), c.after)
+			w.run(r.undo()...).exits(0)
+			same(t, "undone", w.committed("billing", "orders"), c.undone)
+		})
+	}
+	t.Run("the hint", func(t *testing.T) {
+		t.Parallel()
+		w := negative(t)
+		w.run(append(typed(w.run("describe", "-g", "billing").exits(3).prints("committed unknown: the commit is the negative number -2").hinted()), "--execute")...).exits(0)
+	})
+	t.Run("a plan", func(t *testing.T) {
+		t.Parallel()
+		w := negative(t)
+		plan := w.document(w.run("clamp", "-g", "billing", "--committed", "--dry-run", "-o", "json").exits(0).out)
+		w.run("import", plan, "--execute").exits(0)
+		same(t, "committed", w.committed("billing", "orders"), "0=600 1=500")
+	})
+	t.Run("--partial", func(t *testing.T) {
+		t.Parallel()
+		negative(t).run("clamp", "-g", "billing", "--committed", "--partial", "--execute").exits(0)
+	})
 }

@@ -201,7 +201,7 @@ func (f *fetched) add(k offsets.Key, offset int64, epoch int32, metadata *string
 	case offset == offsets.None:
 		return
 	case offset < 0:
-		e.Presence, e.Reason = offsets.Damaged, fmt.Sprintf("the commit is the negative number %d", offset)
+		e.Presence, e.Offset, e.Reason = offsets.Damaged, offset, fmt.Sprintf("the commit is the negative number %d", offset)
 	default:
 		e = offsets.Entry{Presence: offsets.Present, Offset: offset, Epoch: max(epoch, offsets.None), Metadata: deref(metadata)}
 	}

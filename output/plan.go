@@ -316,7 +316,9 @@ func delta(c offsets.Change) string {
 	switch {
 	case c.Verdict == offsets.Refuse:
 		return "refused"
-	case c.Old.Offset == offsets.None && c.New.Offset == offsets.None, c.Old.Offset == c.New.Offset:
+	case c.Verdict == offsets.Write && c.New.Offset == offsets.None: // also of a number that counts as none
+		return "removed"
+	case c.Old.Offset == c.New.Offset:
 		return "0"
 	case c.Old.Offset == offsets.None:
 		return "new"

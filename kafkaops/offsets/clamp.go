@@ -44,7 +44,11 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	st := Judge(e, r.Range, s.Origin.Cluster)
 	c := begin(r, side, s.Origin.Cluster)
 	switch {
-	case e.Presence == Damaged, e.Presence == Empty:
+	case e.negative() && r.Range.Gone():
+		return c.leaveGone(r)
+	case e.negative() && r.Range.Known():
+		return c.to(r, ToEarliest, "below earliest")
+	case e.Presence == Damaged && side == Stored, e.Presence == Empty:
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "--salvage")
 	case e.Problem():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")

@@ -51,7 +51,7 @@ func Delete(s Snapshot, whole bool) Plan {
 			switch e := r.Committed; {
 			case e.Pending:
 				c = c.refusePending()
-			case e.Problem():
+			case e.unread():
 				c = c.refuse(e.Presence.String()+": "+cmp.Or(e.Reason, "no reason given"), "")
 			case e.Presence == Absent:
 				c.Reason = "no commit"

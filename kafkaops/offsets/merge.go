@@ -64,7 +64,7 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 		return c
 	case e.Pending: // also where nothing is to be done just now
 		return c.refusePending()
-	case e.Problem():
+	case e.unread():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case foreign && !p.OtherCluster:
 		c.Aside = atHome

@@ -78,7 +78,7 @@ type Entry struct {
 	Epoch    int32  // leader epoch recorded with it, None if there is none
 	Reason   string // why, when neither Present nor Absent
 
-	Offset   int64     // next record to read; meaningful only when Present
+	Offset   int64     // next record to read; meaningful only when Present, and of a commit that is Damaged as it is negative
 	Metadata string    // the commit's metadata
 	TopicID  string    // topic id recorded with it, as Kafka prints it; "" if none
 	Cluster  string    // cluster id recorded with it; "" if none
@@ -91,6 +91,13 @@ func At(offset int64) Entry { return Entry{Presence: Present, Offset: offset, Ep
 
 // Problem reports whether the entry could not be read, which is not the same as not being there.
 func (e Entry) Problem() bool { return e.Presence != Present && e.Presence != Absent }
+
+// negative reports a commit of a number below 0, which Kafka stores and no consumer can use. It is known what stands there: it counts as no
+// commit to whoever writes over it, and no backup can bring it back.
+func (e Entry) negative() bool { return e.Presence == Damaged && e.Offset < 0 }
+
+// unread reports whether it is not known what stands.
+func (e Entry) unread() bool { return e.Problem() && !e.negative() }
 
 // RangeState says what is known of a partition's log.
 type RangeState uint8

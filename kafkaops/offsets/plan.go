@@ -317,11 +317,11 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 			return c.refuse("the fresh look failed: "+g.Trouble.Reason, "")
 		case now.Pending:
 			return c.refusePending()
-		case now.Problem():
+		case now.unread():
 			return c.refuse("the fresh look failed: "+now.Reason, "")
 		case c.TopicID != "" && row.Range.TopicID != "" && row.Range.TopicID != c.TopicID:
 			return c.moved("the topic was recreated since the plan", "")
-		case c.stands(ValueOf(now)) && !(c.Rewrite && c.Side == Stored):
+		case c.stands(ValueOf(now)) && !now.negative() && !(c.Rewrite && c.Side == Stored):
 			return c.already()
 		case ValueOf(now).Offset != c.Old.Offset:
 			return c.moved(fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(ValueOf(now).Offset)), "")
@@ -410,7 +410,7 @@ func (c Change) Overtaken(now Entry, ours bool) string {
 	switch v := ValueOf(now); {
 	case now.Pending:
 		return pending
-	case now.Problem():
+	case now.unread():
 		return "what stands could not be read before the write: " + now.Reason
 	case ours && v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
 		return ""
@@ -422,12 +422,19 @@ func (c Change) Overtaken(now Entry, ours bool) string {
 	return ""
 }
 
-// RefusePending refuses to write commits that an open transaction is going to commit anew: its job is in the middle of something, and which
-// of the two stands depends on which comes later in the log.
-func (p Plan) RefusePending(s Snapshot) Plan {
+// Standing holds what is to be written against commits that are no plain numbers. One that an open transaction is going to commit anew is
+// refused: its job is in the middle of something, and which of the two stands depends on which comes later in the log. Of a negative one it
+// is said that no undo brings it back.
+func (p Plan) Standing(s Snapshot) Plan {
 	p = p.eachOf(func(group string, c Change) Change {
-		if c.Side == Committed && c.ToDo() && s.row(group, c.Key).Committed.Pending {
+		if c.Side != Committed || !c.ToDo() {
+			return c
+		}
+		switch now := s.row(group, c.Key).Committed; {
+		case now.Pending:
 			return c.refusePending()
+		case now.negative():
+			c.Reason += "; " + now.Reason + ", which an undo does not bring back"
 		}
 		return c
 	})

@@ -114,7 +114,7 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	c := begin(r, side, s.Origin.Cluster)
 	e := r.Entry(side)
 	switch {
-	case e.Problem():
+	case e.unread():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
 	case r.Range.Gone() && !p.Named(r.Topic):
 		c.Reason = r.Range.gone() + "; left as it is"

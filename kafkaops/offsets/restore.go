@@ -89,9 +89,9 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	switch {
 	case e.Pending:
 		return c.refusePending()
-	case e.Problem():
+	case e.unread():
 		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")
-	case now == c.New && (now.Offset == None || !recreated): // nothing to do, whatever became of the topic
+	case now == c.New && !e.negative() && (now.Offset == None || !recreated): // nothing to do, whatever became of the topic
 		c.Reason = "already as in the backup"
 		return c
 	case r.Range.Gone() && br.Side == Committed:

@@ -314,7 +314,7 @@ func (g *Group) Repairs(cluster string) Repair {
 			if r.Range.Gone() {
 				continue
 			}
-			found = found || s.Condition == Low || s.Condition == High || s.Identity == Recreated
+			found = found || s.Condition == Low || e.negative() || s.Condition == High || s.Identity == Recreated
 			need.Recreated = need.Recreated || s.Identity == Recreated
 			need.Foreign = need.Foreign || s.Foreign
 			need.Damaged = need.Damaged || side == Stored && (e.Presence == Damaged || e.Presence == Empty)
