@@ -845,20 +845,16 @@ func unsettled(changes []offsets.Change) bool {
 
 // results shows what came of it, with the way back.
 func (w *writing) results() error {
-	type place struct{ group, topic, why string }
-	var places []place
-	doubtful := map[place][]*offsets.Change{}
-	for group, c := range w.plan.Each() {
-		if c.Result == offsets.Written && c.Error != "" {
-			at := place{group, c.Topic, c.Error}
-			if doubtful[at] == nil {
-				places = append(places, at)
+	for _, pg := range w.plan.Groups {
+		var doubtful []*offsets.Change
+		for i := range pg.Changes {
+			if c := &pg.Changes[i]; c.Result == offsets.Written && c.Error != "" {
+				doubtful = append(doubtful, c)
 			}
-			doubtful[at] = append(doubtful[at], c)
 		}
-	}
-	for _, at := range places {
-		w.g.note("%s: %s", w.of(at.group, at.topic, numbers(doubtful[at])), at.why)
+		for _, same := range alike(doubtful) {
+			w.g.note("%s: %s", w.of(pg.Group, same[0].Topic, numbers(same)), same[0].Error)
+		}
 	}
 	if !w.asText() && w.g.quiet {
 		return nil

@@ -20,10 +20,8 @@ func parseInstant(s string, in *time.Location, now time.Time) (time.Time, error)
 	if ms, ok := strings.CutPrefix(s, "@"); ok {
 		n, err := strconv.ParseInt(ms, 10, 64)
 		switch {
-		case err != nil || n < 0:
-			return time.Time{}, fmt.Errorf("%q is no number of milliseconds", s)
-		case n < 100_000_000: // nor would it be one in seconds
-			return time.Time{}, fmt.Errorf("%q is %s, and so before any record", s, time.UnixMilli(n).UTC().Format(time.RFC3339))
+		case err != nil || n < 100_000_000: // nor one in seconds
+			return time.Time{}, fmt.Errorf("%q is no number of epoch milliseconds, of any record", s)
 		case n < 100_000_000_000:
 			return time.Time{}, fmt.Errorf("%q would be %s: is it in seconds? @%d000 is %s", s, time.UnixMilli(n).UTC().Format(time.RFC3339), n, time.Unix(n, 0).UTC().Format(time.RFC3339))
 		case n > 32_503_680_000_000:

@@ -88,7 +88,7 @@ type lookOptions struct {
 	epochs  bool          // ask about leader epochs that may send consumers back
 	sparing bool          // of several groups, judge those without that have nothing in the store
 	times   bool          // measure how old the next records are, and how long they stay
-	firsts  bool          // of named groups and topics, ask whether a first commit is pending: before a write each request asks by itself
+	firsts  bool          // of named groups and topics, ask whether a first commit is pending
 }
 
 // look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.
@@ -142,7 +142,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		return shot, err
 	}
 	if o.firsts && !sc.listed() && !sc.groupless {
-		s.cluster.FirstPending(ctx, groups, partitionsOf(sc.selections), ranges)
+		s.cluster.FirstPending(ctx, groups, sc.selections, ranges)
 	}
 	joined, err := interruptible(interrupt, func() ([]offsets.Group, error) {
 		joined := make([]offsets.Group, len(groups))

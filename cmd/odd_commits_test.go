@@ -50,7 +50,7 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w.run(undo...).exits(0)
 		w.pending("billing", 1, 0)
 		w.run(undo...).exits(4).says("orders 0: ", why)
-		w.stdin("group,topic,partition,offset\nbilling,orders,0,600\n").run("import", "-", "--committed", "--execute").exits(4).says("orders 0: committed 600: line 2: "+why)
+		w.stdin("group,topic,partition,offset\nbilling,orders,0,600\n").run("import", "-", "--committed", "--execute").exits(4).says("orders 0: committed 600: line 2: " + why)
 	})
 	t.Run("others are written", func(t *testing.T) {
 		t.Parallel()
@@ -69,9 +69,9 @@ func TestPendingCommitDecides(t *testing.T) {
 		args []string
 	}{
 		"another group":       {`group "billing": `, []string{"reset", "-g", "copy", "-t", "orders", "--from-group", "billing"}},
-		"the commits":         {"the commits: ", []string{"reset", "-g", "billing", "-t", "orders", "--stored", "--to-committed"}},
+		"the commits":         {"committed: ", []string{"reset", "-g", "billing", "-t", "orders", "--stored", "--to-committed"}},
 		"the smaller of both": {"committed: ", []string{"reset", "-g", "billing", "-t", "orders", "--stored", "--to-safe"}},
-		"a lost entry":        {"no entry, and committed: ", []string{"clamp", "-g", "billing", "-t", "orders", "--stored", "--missing", "other"}},
+		"a lost entry":        {"no entry, and whether the other side has one is unknown: ", []string{"clamp", "-g", "billing", "-t", "orders", "--stored", "--missing", "other"}},
 		"its own":             {"", []string{"reset", "-g", "billing", "-t", "orders", "--committed", "--to-offset", "600"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -297,6 +297,7 @@ func refusedAlone(pg offsets.PlanGroup) []*offsets.Change {
 }
 
 // alike puts together what is refused for one reason, of the partitions of a topic that have no offset: what is wrong with a file is said once.
+// So is what is uncertain of what was written.
 func alike(all []*offsets.Change) [][]*offsets.Change {
 	type place struct {
 		topic, reason string
@@ -305,13 +306,13 @@ func alike(all []*offsets.Change) [][]*offsets.Change {
 	var groups [][]*offsets.Change
 	of := map[place]int{}
 	for _, c := range all {
-		at := place{c.Topic, c.Reason, c.Side}
+		at, none := place{c.Topic, cmp.Or(c.Error, c.Reason), c.Side}, c.Old.Offset == offsets.None || c.Error != ""
 		i, again := of[at]
-		if again && c.Old.Offset == offsets.None {
+		if again && none {
 			groups[i] = append(groups[i], c)
 			continue
 		}
-		if c.Old.Offset == offsets.None {
+		if none {
 			of[at] = len(groups)
 		}
 		groups = append(groups, []*offsets.Change{c})

@@ -169,7 +169,12 @@ func (c *Cluster) Groups(ctx context.Context, names []string, topics map[string]
 	exists := c.cluster.OffsetsTopic
 	c.mu.Unlock()
 	r := reading{c: c, topics: topics, wanted: topics, hints: map[string]offsets.Group{}, groups: map[string]*GroupCommits{}, moved: map[string]int32{}}
-	if !byName(topics) {
+	size, whole := 0, false
+	for name, ps := range topics {
+		size += len(name) + 16 + 4*len(ps)
+		whole = whole || ps == nil
+	}
+	if whole || size > maxRequest {
 		r.topics = nil // all partitions of a topic cannot be asked for by name: ask for all and sift
 	}
 	var troubles []offsets.Trouble
@@ -507,63 +512,29 @@ func (r *reading) readPending(ctx context.Context) {
 	})
 }
 
-// byName reports whether OffsetFetch can be asked for these partitions alone.
-func byName(topics map[string][]int32) bool {
-	size := 0
-	for name, ps := range topics {
-		if ps == nil {
-			return false
-		}
-		size += len(name) + 16 + 4*len(ps)
-	}
-	return size <= maxRequest
-}
-
-// FirstPending marks, in topics that Groups has asked for as a whole, the partitions of which an open transaction is going to make the first
-// commit: OffsetFetch tells of them only if they are named. Where each partition has a commit, nothing is asked.
-func (c *Cluster) FirstPending(ctx context.Context, groups []GroupCommits, topics map[string][]int32, known Ranges) {
-	if byName(topics) {
-		return
-	}
-	work := map[int32][]*GroupCommits{}
-	for i := range groups {
-		if g := &groups[i]; g.Trouble == nil && g.Coordinator != wire.None && g.Type != offsets.Share {
-			work[g.Coordinator] = append(work[g.Coordinator], g)
-		}
-	}
-	byNode(work, func(node int32, of []*GroupCommits) {
-		ask, bare := map[string][]int32{}, map[string]*GroupCommits{}
-		for name := range topics {
-			for p := range int32(len(known.Topics[name].Ranges)) {
-				lacks := false
-				for _, g := range of {
-					if _, has := g.Commits[offsets.Key{Topic: name, Partition: p}]; !has {
-						lacks, bare[g.ID] = true, g
-					}
-				}
-				if lacks {
-					ask[name] = append(ask[name], p)
+// FirstPending marks, in topics that Groups was asked for as a whole, the partitions of which an open transaction is going to make the first
+// commit of a group: OffsetFetch tells of them only if they are named. Where each partition has a commit, nothing is asked.
+func (c *Cluster) FirstPending(ctx context.Context, groups []GroupCommits, asked []offsets.Selection, known Ranges) {
+	for _, g := range groups {
+		var lacking []offsets.Key
+		for _, sel := range asked {
+			if len(sel.Partitions) > 0 || g.Trouble != nil || g.Coordinator == wire.None || g.Type == offsets.Share {
+				continue
+			}
+			for p := range known.Topics[sel.Topic].Ranges {
+				k := offsets.Key{Topic: sel.Topic, Partition: int32(p)}
+				if _, has := g.Commits[k]; !has {
+					lacking = append(lacking, k)
 				}
 			}
 		}
-		ids := slices.Sorted(maps.Keys(bare))
-		for part := range chunkTopics(ask) {
-			if len(ids) == 0 {
-				return
-			}
-			answers, err := c.wire.Do(ctx, node, func(v wire.Versions) ([]kmsg.Request, error) { return fetchOffsets(v, ids, part, true) })
-			if err != nil {
-				return // a write asks once more before it is sent
-			}
-			for id, f := range readOffsets(ids, answers) {
-				for k, e := range f.entries {
-					if g := bare[id]; g != nil && e.Pending && !g.Entry(k).Pending && g.Entry(k).Presence == offsets.Absent {
-						g.Commits[k] = offsets.Entry{Pending: true, Epoch: offsets.None}
-					}
-				}
+		commits, _ := c.Commits(ctx, g.ID, lacking, true) // a write asks once more before it is sent
+		for k, e := range commits {
+			if e.Pending {
+				g.Commits[k] = offsets.Entry{Pending: true, Epoch: offsets.None}
 			}
 		}
-	})
+	}
 }
 
 // beside puts what was committed beside what is pending.

@@ -44,8 +44,6 @@ func clampRow(s Snapshot, g Group, r Row, side Side, p ClampPolicy) Change {
 	st := Judge(e, r.Range, s.Origin.Cluster)
 	c := begin(r, side, s.Origin.Cluster)
 	switch {
-	case e.negative() && r.Range.Gone():
-		return c.leaveGone(r)
 	case e.negative() && r.Range.Known():
 		return c.to(r, ToEarliest, "below earliest")
 	case e.Presence == Damaged && side == Stored, e.Presence == Empty:
@@ -196,10 +194,12 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	lost := nowhereYet && (place.Salvaged || r.Stored.Lost)
 	above := nowhereYet && place.Presence == Present && place.Whole && r.Partition > place.Highest
 	switch {
-	case other.Problem() && !p.MissingFirst:
-		return c.refuse("no entry, and whether the other side has one is unknown: "+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
-	case other.Pending:
-		return c.leansOnPending("no entry, and " + string(c.Side.Other()))
+	case other.Pending || other.Problem() && !p.MissingFirst:
+		why, choice := cmp.Or(other.Reason, other.Presence.String()), "--missing earliest"
+		if other.Pending {
+			why, choice = pending+untilEnd, ""
+		}
+		return c.refuse("no entry, and whether the other side has one is unknown: "+why, choice)
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
 		next := clampRow(s, g, r, c.Side.Other(), p)
 		c = c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")

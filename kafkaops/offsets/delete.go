@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -49,10 +48,8 @@ func Delete(s Snapshot, whole bool) Plan {
 		for _, r := range g.Rows {
 			c := begin(r, Committed, s.Origin.Cluster)
 			switch e := r.Committed; {
-			case e.Pending:
-				c = c.refusePending()
-			case e.unread():
-				c = c.refuse(e.Presence.String()+": "+cmp.Or(e.Reason, "no reason given"), "")
+			case e.barred() != "":
+				c = c.bar(e)
 			case e.Presence == Absent:
 				c.Reason = "no commit"
 			case !whole && g.Active() && read[r.Topic]:

@@ -1,7 +1,6 @@
 package offsets
 
 import (
-	"cmp"
 	"fmt"
 )
 
@@ -62,10 +61,8 @@ func mergeRow(s Snapshot, r Row, given Given, p MergePolicy, foreign bool) Chang
 	case given.Offset == None:
 		c.Reason = "the document has no offset for it"
 		return c
-	case e.Pending: // also where nothing is to be done just now
-		return c.refusePending()
-	case e.unread():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
+	case e.barred() != "":
+		return c.bar(e)
 	case foreign && !p.OtherCluster:
 		c.Aside = atHome
 		return c.refuse(fmt.Sprintf("the document is of cluster %s, and this is %s; offsets are not translated", p.Cluster, s.Origin.Cluster), "--other-cluster")

@@ -99,6 +99,17 @@ func (e Entry) negative() bool { return e.Presence == Damaged && e.Offset < 0 }
 // unread reports whether it is not known what stands.
 func (e Entry) unread() bool { return e.Problem() && !e.negative() }
 
+// barred is why no number may take the place of what stands, or be held against it, just now; "" if one may.
+func (e Entry) barred() string {
+	switch {
+	case e.Pending:
+		return pending + untilEnd
+	case e.unread():
+		return e.Presence.String() + ": " + cmp.Or(e.Reason, "no reason given")
+	}
+	return ""
+}
+
 // RangeState says what is known of a partition's log.
 type RangeState uint8
 

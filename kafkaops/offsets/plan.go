@@ -330,11 +330,9 @@ func Recheck(p Plan, fresh Snapshot) Plan {
 		}
 		c.Old = ValueOf(now)
 		switch e, whose := p.decided(c, row, fresh); {
-		case c.Beside != nil && e.Pending:
-			return c.leansOnPending("the " + whose + " that decided")
-		case c.Beside == nil || *c.Beside == ValueOf(e).Offset:
-		case e.Problem():
-			return c.refuse("the fresh look failed: the "+whose+" that decided: "+e.Reason, "")
+		case c.Beside == nil || *c.Beside == ValueOf(e).Offset && !e.Pending:
+		case e.Pending || e.Problem():
+			return c.refuse("the fresh look failed: the "+whose+" that decided: "+cmp.Or(e.barred(), e.Reason), "")
 		default:
 			return c.moved(fmt.Sprintf("the %s that decided has moved since the plan: was %s, is %s", whose, number(*c.Beside), number(ValueOf(e).Offset)), "")
 		}
@@ -399,9 +397,12 @@ const untilEnd = ": it ends within its producer's transaction.timeout.ms, and gt
 
 func (c Change) refusePending() Change { return c.refuseUntil(pending+untilEnd, LookBack) }
 
-// leansOnPending refuses what would follow a commit that is going to be another one.
-func (c Change) leansOnPending(what string) Change {
-	return c.refuseUntil(what+": "+pending+untilEnd, LookBack)
+// bar refuses what stands against an entry that is barred.
+func (c Change) bar(e Entry) Change {
+	if e.Pending {
+		return c.refusePending()
+	}
+	return c.refuse(e.barred(), "")
 }
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be

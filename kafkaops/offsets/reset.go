@@ -114,8 +114,8 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	c := begin(r, side, s.Origin.Cluster)
 	e := r.Entry(side)
 	switch {
-	case e.unread():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, cmp.Or(e.Reason, "no reason given")), "")
+	case e.barred() != "":
+		return c.bar(e)
 	case r.Range.Gone() && !p.Named(r.Topic):
 		c.Reason = r.Range.gone() + "; left as it is"
 		return c
@@ -129,10 +129,14 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 		return c
 	case !r.Range.Known():
 		return c.unknown("unknown: ", r.Range)
-	case e.Pending && (p.Aim != AimGroup || s.From[r.Key].Presence != Absent): // also where nothing is to be done just now
-		return c.refusePending()
 	}
-	other := r.Entry(side.Other())
+	other, from, whose := r.Entry(side.Other()), s.From[r.Key], string(Committed)
+	if p.Aim == AimGroup {
+		whose = fmt.Sprintf("group %q", p.From)
+	}
+	if p.Aim == AimGroup && from.Pending || (p.Aim == AimCommitted || p.Aim == AimSafe) && other.Pending {
+		return c.refuseUntil(whose+": "+pending+untilEnd, LookBack)
+	}
 	switch p.Aim {
 	case AimEarliest:
 		return c.asked(s, r, ToEarliest, "earliest")
@@ -163,15 +167,14 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	case AimCommitted:
 		return c.beside(other).from(s, r, r.Committed, Committed, "the commits", p.Clamp)
 	case AimGroup:
-		from, what := s.From[r.Key], fmt.Sprintf("group %q", p.From)
-		if from.Presence == Absent && !from.Pending {
-			c.Reason = what + " has no offset for it; left as it is"
+		if from.Presence == Absent {
+			c.Reason = whose + " has no offset for it; left as it is"
 			return c
 		}
 		if p.From != "" { // a group may have no name, and then a plan cannot name it either
 			c = c.beside(from)
 		}
-		return c.from(s, r, from, Committed, what, p.Clamp)
+		return c.from(s, r, from, Committed, whose, p.Clamp)
 	}
 	return c.refuse(fmt.Sprintf("%q is no target that is known", p.Aim), "")
 }
@@ -266,9 +269,6 @@ func (c Change) current(s Snapshot, r Row, e Entry) Change {
 
 // safe goes to the smaller of stored and committed, within the range.
 func (c Change) safe(s Snapshot, r Row) Change {
-	if r.Committed.Pending {
-		return c.leansOnPending("committed")
-	}
 	for _, side := range []Side{Stored, Committed} {
 		e := r.Entry(side)
 		if reason, aside := notComparable(s, r, e, side, string(side)); reason != "" {
@@ -286,9 +286,6 @@ func (c Change) safe(s Snapshot, r Row) Change {
 
 // from takes over what another place says.
 func (c Change) from(s Snapshot, r Row, e Entry, side Side, what string, clamp bool) Change {
-	if e.Pending {
-		return c.leansOnPending(what)
-	}
 	if reason, aside := notComparable(s, r, e, side, what); reason != "" {
 		return c.refuseUntil(reason, aside)
 	}

@@ -87,10 +87,8 @@ func restoreRow(r Row, br BackupRow, cluster string, foreign bool, p RestorePoli
 	}
 	recreated := !foreign && br.TopicID != "" && r.Range.TopicID != "" && br.TopicID != r.Range.TopicID
 	switch {
-	case e.Pending:
-		return c.refusePending()
-	case e.unread():
-		return c.refuse(fmt.Sprintf("%s: %s", e.Presence, e.Reason), "")
+	case e.barred() != "":
+		return c.bar(e)
 	case now == c.New && !e.negative() && (now.Offset == None || !recreated): // nothing to do, whatever became of the topic
 		c.Reason = "already as in the backup"
 		return c

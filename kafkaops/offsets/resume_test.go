@@ -194,7 +194,7 @@ func TestResumeHoldsWhatDecided(t *testing.T) {
 		{"another moved it", both(20, 800), both(20, 60), offsets.AimSafe, bothSides, offsets.Refuse, "was 800, is 60"},
 		{"another group", from(700), from(200), offsets.AimGroup, bothSides, offsets.Refuse, `the offset of group "theirs" that decided has moved since the plan: was 700, is 200`},
 		{"another group that did not move", from(700), from(700), offsets.AimGroup, bothSides, offsets.Write, `as in group "theirs"`},
-		{"another group that cannot be read", from(700), unread, offsets.AimGroup, bothSides, offsets.Refuse, `the fresh look failed: the offset of group "theirs" that decided: cut off`},
+		{"another group that cannot be read", from(700), unread, offsets.AimGroup, bothSides, offsets.Refuse, `the fresh look failed: the offset of group "theirs" that decided: unreadable: cut off`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			plan := offsets.Reset(tc.was, offsets.ResetPolicy{Sides: tc.sides, Aim: tc.aim, From: "theirs", Named: always})
