@@ -166,8 +166,5 @@ func lacksUnit(s, units string, iso, clock bool) error {
 			e.ways = append(e.ways, s+unit)
 		}
 	}
-	if len(e.ways) == 0 {
-		return fmt.Errorf("%q is too long, or no number: %s", s, spanForms)
-	}
 	return e
 }

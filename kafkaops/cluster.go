@@ -221,7 +221,7 @@ func (c *Cluster) coordinatorsOf(ctx context.Context, groups []string, fresh boo
 	c.mu.Unlock()
 	for _, g := range groups {
 		if _, ok := found[g]; !ok && troubles[g] == nil {
-			troubles[g] = &offsets.Trouble{Reason: "the broker's answer does not name the group"}
+			troubles[g] = &offsets.Trouble{Reason: unnamed}
 		}
 	}
 	return found, troubles

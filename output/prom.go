@@ -100,7 +100,7 @@ func (d *Describe) prom(w io.Writer) error {
 		[2]string{"group_info", "Type and state of a group. Always 1."},
 		[2]string{"group_readable", "Whether the group is known, and its side in Kafka could be read."},
 		[2]string{"group_members", "Members of a group."},
-		[2]string{"group_partitions", "Partitions of which a group has an offset or an assignment, and the others of their topics. 0 if it has none of any."},
+		[2]string{"group_partitions", "Partitions of which a group has an offset or an assignment, and the others of their topics, or 0."},
 		[2]string{"group_commits_kept_seconds", "How long commits of this group are kept once it has no members."},
 		[2]string{"store_readable", "Whether the store of a group could be read."},
 		[2]string{"store_saved_timestamp_seconds", "The newest save in the store of a group."},

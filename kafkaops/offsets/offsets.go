@@ -94,13 +94,13 @@ func (e Entry) Problem() bool { return e.Presence != Present && e.Presence != Ab
 
 // negative reports a commit of a number below 0, which Kafka stores and no consumer can use. It is known what stands there: it counts as no
 // commit to whoever writes over it, and no backup can bring it back.
-func (e Entry) negative() bool { return e.Presence == Damaged && e.Offset < 0 }
+func (e *Entry) negative() bool { return e.Presence == Damaged && e.Offset < 0 }
 
 // unread reports whether it is not known what stands.
-func (e Entry) unread() bool { return e.Problem() && !e.negative() }
+func (e *Entry) unread() bool { return e.Presence > Present && !e.negative() }
 
 // barred is why no number may take the place of what stands, or be held against it, just now; "" if one may.
-func (e Entry) barred() string {
+func (e *Entry) barred() string {
 	switch {
 	case e.Pending:
 		return pending + untilEnd
