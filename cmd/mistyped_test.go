@@ -36,7 +36,10 @@ func TestNeighbourOfDeletedGroup(t *testing.T) {
 	w := start(t).topic("orders", [2]int64{0, 10}).commit("orders-read", "orders", 3)
 	still := "of one that was deleted gtoffset history -g orders-r still tells"
 	for _, args := range [][]string{
-		{"describe"}, {"wait", "--empty"}, {"export"}, {"clamp", "--committed", "--dry-run"},
+		{"describe"},
+		{"wait", "--empty"},
+		{"export"},
+		{"clamp", "--committed", "--dry-run"},
 		{"reset", "-t", "orders", "--to-earliest", "--committed", "--dry-run"},
 	} {
 		w.run(append(args, "-g", "orders-r")...).says("did you mean -g orders-read?", still)

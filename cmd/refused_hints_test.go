@@ -36,7 +36,7 @@ func TestRefusedForWantOfAnOffset(t *testing.T) {
 			says("there is no offset", "hint: what became of its commits: gtoffset history -g billing")
 	}
 	w.run("reset", "-g", "billing", "-t", "pay", "-s", w.store, "--stored", "--to-committed", "--dry-run").exits(4).says("hint: what became of its commits: gtoffset history -g billing")
-	w.pending(1)
+	w.pending("billing", 1, 0)
 	w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction", "hint: what became of its commits: gtoffset history -g billing\n")
 }
 

@@ -112,7 +112,7 @@ func Build(ctx context.Context, dir string, packages ...string) ([]string, error
 	var paths []string
 	for _, p := range packages {
 		path := filepath.Join(dir, filepath.Base(p))
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -funcalign=16", "-o", path, p)
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w -funcalign=8", "-o", path, p)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build %s: %w\n%s", p, err, said)

@@ -84,7 +84,7 @@ func TestMain(m *testing.M) {
 // built makes the real binary once, as it is shipped.
 var built = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(work, "gtoffset")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -funcalign=16", "-o", path, "gtoffset")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -funcalign=8", "-o", path, "gtoffset")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build gtoffset: %w\n%s", err, said)

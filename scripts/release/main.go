@@ -238,7 +238,7 @@ func (r *releasing) build(goos, arch string) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -funcalign=16 -buildid=", "-o", path, "."); err != nil {
+	if _, err := r.run([]string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + arch}, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -funcalign=8 -buildid=", "-o", path, "."); err != nil {
 		return "", fmt.Errorf("%s/%s: %w", goos, arch, err)
 	}
 	return path, nil

@@ -216,7 +216,7 @@ func TestGoreleaser(t *testing.T) {
 	if !slices.Equal(all, platforms) {
 		t.Errorf("goreleaser builds for %q, and scripts/release for %q", all, platforms)
 	}
-	if !slices.Equal(b.Flags, []string{"-trimpath"}) || !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) || !slices.Equal(b.Ldflags, []string{"-s -w -funcalign=16 -buildid="}) {
+	if !slices.Equal(b.Flags, []string{"-trimpath"}) || !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) || !slices.Equal(b.Ldflags, []string{"-s -w -funcalign=8 -buildid="}) {
 		t.Errorf("goreleaser builds otherwise: %+v", b)
 	}
 	for _, content := range c.Packages[0].Contents { // what is made on the way is not there yet
