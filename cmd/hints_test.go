@@ -38,11 +38,10 @@ func wrongFlags(root, ran *cobra.Command, hint string) []string {
 	of, foreign := ran, false
 	words := strings.Fields(hint)
 	for i, word := range words {
-		if i > 0 && slices.Contains([]string{"-g", "-t", "-s", "-b", "-X"}, words[i-1]) {
-			continue // a name, whatever it looks like
-		}
 		bare := strings.Trim(word, ".,;:()'\"")
 		switch {
+		case i > 0 && slices.Contains([]string{"-g", "-t", "-s", "-b", "-X"}, words[i-1]): // a name, whatever it looks like
+			bare = ""
 		case bare == "gtoffset" && i+1 < len(words):
 			if c, _, err := root.Find([]string{strings.Trim(words[i+1], ".,;:()'\"")}); err == nil && c != root {
 				of, foreign = c, false
@@ -57,7 +56,7 @@ func wrongFlags(root, ran *cobra.Command, hint string) []string {
 		if m := flagToken.FindStringSubmatch(bare); m != nil && !foreign && !has(of, m[1]) {
 			wrong = append(wrong, m[1])
 		}
-		if strings.HasSuffix(word, ";") || strings.HasSuffix(word, ".") {
+		if strings.HasSuffix(word, ";") || bare != "" && strings.HasSuffix(word, ".") {
 			of, foreign = ran, false
 		}
 	}
