@@ -82,6 +82,7 @@ func TestClamp(t *testing.T) {
 		{name: "no leader", row: stored(offsets.Range{Reason: "no leader"}, offsets.At(5)), verdict: offsets.Refuse, offset: 5, say: "no leader"},
 		{name: "empty file", row: stored(known(0, 10), offsets.Entry{Presence: offsets.Empty, Reason: "0 bytes"}), verdict: offsets.Refuse, offset: -1, choice: "--salvage"},
 		{name: "damaged file", row: stored(known(0, 10), offsets.Entry{Presence: offsets.Damaged, Reason: "NUL"}), verdict: offsets.Refuse, offset: -1, choice: "--salvage"},
+		{name: "of no number, damaged file", row: stored(known(0, 10), offsets.Entry{Presence: offsets.Damaged, Offset: offsets.None, Reason: "NUL"}), verdict: offsets.Refuse, offset: -1, choice: "--salvage"},
 		{name: "unreadable file", row: stored(known(0, 10), offsets.Entry{Presence: offsets.Denied, Reason: "mode 000"}), verdict: offsets.Refuse, offset: -1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

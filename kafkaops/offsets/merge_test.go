@@ -59,6 +59,7 @@ func TestMerge(t *testing.T) {
 		{name: "PART-4 gone", given: on(9, given(600, "")), row: committed(offsets.Range{State: offsets.PartitionGone, Reason: "not in the topic"}, offsets.At(1)), verdict: offsets.Refuse, say: "line 9: not in the topic"},
 		{name: "no leader", given: given(600, ""), row: committed(offsets.Range{Reason: "no leader"}, offsets.At(1)), verdict: offsets.Refuse, say: "no leader"},
 		{name: "damaged", given: given(600, ""), row: stored(known(500, 900), offsets.Entry{Presence: offsets.Damaged, Reason: "cut"}), policy: offsets.MergePolicy{Side: offsets.Stored}, verdict: offsets.Refuse, say: "cut"},
+		{name: "of no number, damaged", given: given(600, ""), row: stored(known(500, 900), offsets.Entry{Presence: offsets.Damaged, Offset: offsets.None, Reason: "cut"}), policy: offsets.MergePolicy{Side: offsets.Stored}, verdict: offsets.Refuse, say: "cut"},
 		{name: "into a store", given: full, row: stored(known(500, 900), offsets.At(700)), policy: offsets.MergePolicy{Side: offsets.Stored}, verdict: offsets.Write, want: offsets.Value{Offset: 600, Epoch: 7}},
 		{name: "into a store, the number of a recreated topic", given: given(700, "id"), row: stored(known(500, 900), withID(offsets.At(700), "old")), policy: offsets.MergePolicy{Side: offsets.Stored}, verdict: offsets.Write, want: offsets.Value{Offset: 700, Epoch: offsets.None}, say: "as it is now"},
 	} {

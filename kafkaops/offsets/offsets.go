@@ -93,8 +93,8 @@ func At(offset int64) Entry { return Entry{Presence: Present, Offset: offset, Ep
 func (e Entry) Problem() bool { return e.Presence != Present && e.Presence != Absent }
 
 // negative reports a commit of a number below 0, which Kafka stores and no consumer can use. It is known what stands there: it counts as no
-// commit to whoever writes over it, and no backup can bring it back.
-func (e *Entry) negative() bool { return e.Presence == Damaged && e.Offset < 0 }
+// commit to whoever writes over it, and no backup can bring it back. Of what is damaged in a store no number is known, which is None.
+func (e *Entry) negative() bool { return e.Presence == Damaged && e.Offset < None }
 
 // unread reports whether it is not known what stands.
 func (e *Entry) unread() bool { return e.Presence > Present && !e.negative() }

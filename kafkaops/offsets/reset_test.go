@@ -110,6 +110,7 @@ func TestReset(t *testing.T) {
 		{name: "gone and named", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(700)), policy: aim(offsets.AimLatest), verdict: offsets.Refuse, say: "does not exist"},
 		{name: "gone and not named", row: committed(offsets.Range{State: offsets.TopicGone}, offsets.At(700)), policy: aim(offsets.AimLatest), unnamed: true, verdict: offsets.Keep, offset: 700, say: "left as it is"},
 		{name: "damaged", row: stored(in, offsets.Entry{Presence: offsets.Damaged, Reason: "cut"}), side: offsets.Stored, policy: to(600), verdict: offsets.Refuse, say: "cut"},
+		{name: "of no number, damaged", row: stored(in, offsets.Entry{Presence: offsets.Damaged, Offset: offsets.None, Reason: "cut"}), side: offsets.Stored, policy: to(600), verdict: offsets.Refuse, say: "cut"},
 		{name: "the number of a recreated topic is recorded anew", row: stored(in, withID(offsets.At(600), "old")), side: offsets.Stored, policy: to(600), verdict: offsets.Write, offset: 600, say: "recorded for the topic as it is now"},
 		{name: "the number of another cluster is recorded anew", row: stored(in, foreign), side: offsets.Stored, policy: to(600), verdict: offsets.Write, offset: 600, say: "recorded for this cluster"},
 	} {
