@@ -302,7 +302,9 @@ func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
 			if err := w.g.unknownGroups(shot); err != nil {
 				var p *problem
 				errors.As(err, &p)
-				return shot, &problem{code: exitFailed, text: err.Error() + "; nothing was written", hint: p.hint}
+				refused := *p
+				refused.code, refused.text = exitFailed, strings.ReplaceAll(err.Error(), "\n", "; ")+nothingWritten
+				return shot, &refused
 			}
 		}
 		if err := w.g.unnamedTopics(shot, w.scope); err != nil {
@@ -566,7 +568,7 @@ func (w *writing) overtook(checked offsets.Plan) {
 		if len(moved) > 0 {
 			w.g.note("group %q: earliest has moved on since the plan, and is written as it is now: %s%s", pg.Group, inWords(offsets.Selections(moved)), first)
 		}
-		if added := pg.Unknown(w.fresh); len(added) > 0 {
+		if added := pg.Unknown(w.fresh); len(added) > 0 && !w.road.document { // which has what it has
 			w.g.note("group %q: new since the plan, and not in it: %s; run the same command again to plan from there", pg.Group, inWords(offsets.Selections(added)))
 		}
 	}

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -34,6 +35,8 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w := bare(t)
 		w.run("describe", "-g", "billing", "-t", "orders").exits(0).prints("committed pending: " + why).never("clamp")
 		w.run("describe", "-g", "billing", "-t", "orders", "-o", "json").exits(0).prints(`"offset":null,"condition":"none"`, `"pending":true`).describe()
+		w.run("describe", "-g", "billing", "-t", "orders:1", "--check").exits(10).says("no offset is committed")
+		w.run("wait", "-g", "billing", "-t", "orders", "--lag", "1000", "--for", "0").exits(10).says("orders 1: "+why, "hint: --for 30m waits longer")
 		looks := w.b.Count(kmsg.OffsetFetch.Int16())
 		w.run("describe", "-g", "billing", "-t", "orders:0").exits(0)
 		same(t, "fetches where all have a commit", w.b.Count(kmsg.OffsetFetch.Int16())-looks, 1)
@@ -142,4 +145,34 @@ func TestNegativeCommit(t *testing.T) {
 		t.Parallel()
 		negative(t).run("clamp", "-g", "billing", "--committed", "--partial", "--execute").exits(0)
 	})
+}
+
+// What was done although its answer says otherwise is in the backup, and the undo brings it back.
+func TestDoneAndAnsweredOtherwise(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 100, 600)
+	first := true
+	w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(_ int32, r kmsg.Response) bool {
+		if first {
+			first, r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions[0].ErrorCode = false, kerr.UnknownServerError.Code
+		}
+		return true
+	})
+	r := w.run("clamp", "-g", "billing", "--execute").exits(3).prints("orders 0 unknown: ", "and yet the new offset stands").never("nothing was written")
+	w.run(r.undo()...).exits(0)
+	same(t, "committed", w.committed("billing", "orders"), "0=100 1=600")
+
+	for _, group := range []string{"billing", "shipping"} {
+		w := start(t).topic("orders", [2]int64{500, 900}).commit("billing", "orders", 600).commit("shipping", "orders", 700)
+		once := false
+		w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(_ int32, r kmsg.Response) bool {
+			if g := &r.(*kmsg.DeleteGroupsResponse).Groups[0]; g.Group == group && !once {
+				once, g.ErrorCode = true, kerr.CoordinatorNotAvailable.Code
+			}
+			return true
+		})
+		r := w.run("delete", "-g", "billing", "-g", "shipping", "--whole-group", "--execute").exits(0).prints("2 of 2 verified")
+		w.run(r.undo()...).exits(0)
+		same(t, "undone", w.committed("billing", "orders")+" "+w.committed("shipping", "orders"), "0=600 0=700")
+	}
 }

@@ -468,7 +468,8 @@ func (w *writing) outcome(wrote bool) error {
 		}
 		refused += b2i(c.Refused)
 		why := causeOfChange(c)
-		if moved += b2i(why == causeChanged); moved == 1 {
+		moved += b2i(why == causeChanged)
+		if why == causeChanged && anew == "" {
 			anew = w.standing(detail.Group) + "run the same command again to plan from there"
 		}
 		active += b2i(why == causeActive)

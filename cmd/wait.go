@@ -88,7 +88,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 		return errors.Join(view.Write(g.out(), output.Format(g.format)), why)
 	}
 	for looks, pause := 1, pollFirst; ; looks, pause = looks+1, min(pause*3/2, pollLast) {
-		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true, sparing: o.caughtUp})
+		shot, err := g.look(ctx, &o.scope, lookOptions{epochs: true, sparing: o.caughtUp, firsts: true})
 		if err == nil {
 			err = errors.Join(g.lookTroubles(shot, &o.scope), brokenRows(shot, conditions.Asks))
 		}

@@ -18,6 +18,7 @@ import (
 func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.Change) offsets.Change {
 	w := writing{c: c, group: group, changes: slices.Clone(had)}
 	done := offsets.Change{Result: offsets.Failed, Error: "the time was up"}
+	sent := false // and answered as by a coordinator that moves, which may have done it all the same
 	for try := 0; try == 0 || pause(ctx, try); try++ {
 		if try > 0 {
 			c.wire.NewLook() // a broker that was away may be back
@@ -28,7 +29,7 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 		}
 		switch {
 		case trouble == nil && done.Error != "":
-			done.Refused, done.Moved = true, true
+			done.Refused, done.Moved = !sent, !sent
 			return done
 		case trouble != nil:
 			done.Error, done.Lacks = trouble.Reason, trouble.Lacks("group", group)
@@ -60,12 +61,13 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 			switch code := g.ErrorCode; {
 			case g.Group != group:
 				continue
-			case code == 0:
+			case code == 0, code == wire.CodeGroupNotFound && sent:
 				done.Result, done.Error = offsets.Written, ""
 				return done
 			case coordinatorMoved(code):
-				done.Error = wire.CodeText(code)
-			case active(code):
+				done.Result, done.Error, sent = offsets.Unverified, wire.CodeText(code), true
+			case active(code): // so it is there
+				done.Result = offsets.Failed
 				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true
 				return done
 			case code == wire.CodeGroupAuthorization:

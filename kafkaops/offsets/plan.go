@@ -512,12 +512,19 @@ func (c *Change) Outrun() bool { return c.Result == Failed && c.Moved && !c.Refu
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {
 	p = p.eachOf(func(group string, c Change) Change {
-		if c.Verdict != Write || c.Result == NotTried {
+		if c.Verdict != Write || c.Result == NotTried && c.Side == Stored {
 			return c
 		}
 		g, _ := after.Group(group)
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
+		if c.Result == NotTried || c.Result == Failed && c.Side == Committed {
+			if !c.Moved && !now.Problem() && g.Trouble == nil && c.stands(ValueOf(now)) && !c.stands(c.Old) { // as of a try that was answered otherwise
+				c.Result = Unverified
+				c.Error += "; and yet the new offset stands"
+			}
+			return c
+		}
 		c.Verified = false
 		switch {
 		case now.Problem() || c.Side == Committed && g.Trouble != nil:

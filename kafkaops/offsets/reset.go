@@ -134,7 +134,10 @@ func resetRow(s Snapshot, g Group, r Row, side Side, p ResetPolicy) Change {
 	if p.Aim == AimGroup {
 		whose = fmt.Sprintf("group %q", p.From)
 	}
-	if p.Aim == AimGroup && from.Pending || (p.Aim == AimCommitted || p.Aim == AimSafe) && other.Pending {
+	switch {
+	case p.Aim == AimGroup && from.Pending:
+		return c.refuse(whose+": "+pending+untilEnd, "")
+	case (p.Aim == AimCommitted || p.Aim == AimSafe) && other.Pending:
 		return c.refuseUntil(whose+": "+pending+untilEnd, LookBack)
 	}
 	switch p.Aim {

@@ -225,7 +225,7 @@ func (r *Row) Unheard() bool {
 func (g *Group) Placed() bool {
 	for i := range g.Rows {
 		r := &g.Rows[i]
-		if r.Committed.Presence != Absent || r.Committed.Pending || r.Stored.Presence != Absent || r.Owner != "" || r.Shared != nil {
+		if r.Committed.Presence != Absent || r.Stored.Presence != Absent || r.Owner != "" || r.Shared != nil {
 			return true
 		}
 	}
