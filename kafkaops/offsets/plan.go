@@ -519,7 +519,7 @@ func Verify(p Plan, after Snapshot) Plan {
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
 		if c.Result == NotTried || c.Result == Failed && c.Side == Committed {
-			if !c.Moved && !now.Problem() && g.Trouble == nil && c.stands(ValueOf(now)) && !c.stands(c.Old) { // as of a try that was answered otherwise
+			if !c.Moved && c.Lacks == nil && !now.Problem() && g.Trouble == nil && c.stands(ValueOf(now)) && !c.stands(c.Old) { // as of a try that was answered otherwise
 				c.Result = Unverified
 				c.Error += "; and yet the new offset stands"
 			}
