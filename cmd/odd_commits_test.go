@@ -176,3 +176,13 @@ func TestDoneAndAnsweredOtherwise(t *testing.T) {
 		same(t, "undone", w.committed("billing", "orders")+" "+w.committed("shipping", "orders"), "0=600 0=700")
 	}
 }
+
+// A group of which everything is refused is left out for that, and not for want of a look at it.
+func TestLeftOutWhole(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{500, 900}).commit("a", "orders", 100).commit("b", "orders", 200)
+	undo := w.run("clamp", "-g", "a", "-g", "b", "--execute").exits(0).undo()
+	w.commit("b", "orders", 555)
+	w.run(append(undo, "--partial")...).exits(3).says(`left out: group "b" orders 0: `, "it was set to 500 and is 555").never("is unknown")
+	same(t, "committed", w.committed("a", "orders")+" "+w.committed("b", "orders"), "0=100 0=555")
+}

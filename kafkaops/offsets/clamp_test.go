@@ -214,6 +214,36 @@ func TestVerifyPending(t *testing.T) {
 	if got := offsets.Verify(plan, group(stored(known(500, 900), offsets.At(500)))).All()[0]; got.Result != offsets.Written || !got.Verified {
 		t.Errorf("there: got %s verified %v", got.Result, got.Verified)
 	}
+	if got := offsets.Verify(plan, group(stored(known(500, 900), offsets.At(700)))).All()[0]; got.Result != offsets.Unverified || !got.Outrun() {
+		t.Errorf("another's: got %s outrun %v", got.Result, got.Outrun())
+	}
+}
+
+// The number of a commit may be another's, too: what was committed beside it tells.
+func TestVerifyCommits(t *testing.T) {
+	plan := offsets.Clamp(group(committed(known(500, 900), offsets.At(300))), offsets.ClampPolicy{Sides: []offsets.Side{offsets.Committed}})
+	theirs := offsets.At(500)
+	theirs.Metadata = "theirs"
+	for _, tc := range []struct {
+		name            string
+		result          offsets.Result
+		found           offsets.Entry
+		want            offsets.Result
+		outrun, touched bool
+	}{
+		{"as planned", offsets.Written, offsets.At(500), offsets.Written, false, true},
+		{"another wrote the same number", offsets.Written, theirs, offsets.Failed, true, true},
+		{"failed, and yet it stands", offsets.Failed, offsets.At(500), offsets.Unverified, false, true},
+		{"not tried again, and yet it stands", offsets.NotTried, offsets.At(500), offsets.Unverified, false, true},
+		{"failed", offsets.Failed, offsets.At(300), offsets.Failed, false, false},
+		{"not tried", offsets.NotTried, offsets.At(300), offsets.NotTried, false, false},
+	} {
+		plan.Groups[0].Changes[0].Result = tc.result
+		got := offsets.Verify(plan, group(committed(known(500, 900), tc.found))).All()[0]
+		if got.Result != tc.want || got.Outrun() != tc.outrun || got.Untouched() == tc.touched {
+			t.Errorf("%s: got %s outrun %v untouched %v", tc.name, got.Result, got.Outrun(), got.Untouched())
+		}
+	}
 }
 
 func TestRestore(t *testing.T) {

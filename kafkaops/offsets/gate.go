@@ -13,7 +13,7 @@ func Gate(p Plan, s Snapshot, create bool) Plan {
 	closed := map[string]PlanGroup{}
 	for i, pg := range p.Groups {
 		g, seen := s.Group(pg.Group)
-		if !seen && pg.Refusal != "" {
+		if !seen && (pg.Refusal != "" || !pg.Whole && !pg.writes(Stored) && !pg.writes(Committed)) {
 			continue // it was not looked at again
 		}
 		unseen := g.unread() != ""                        // what would have to be written is not known: that is not "nothing"

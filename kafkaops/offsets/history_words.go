@@ -142,7 +142,7 @@ func (h History) Name(ids map[int64]string) {
 // since then is none, and neither is what put it right. now tells what the cluster has: what brought an offset back into range is none
 // either. There are no events if nothing of that kind happened.
 func (h History) Undo(now func(Key) Range) []*HistoryEvent {
-	right := h.putRight()
+	right := h.putRight(now)
 	moved := func(e *HistoryEvent) bool {
 		return (e.What == WentBack || e.What == WentForward || e.What == Deleted) && e.From != None && h.Now[e.Key] != e.From && !right[e]
 	}
@@ -220,13 +220,17 @@ func (h History) Return(now func(Key) Range) Return {
 }
 
 // putRight finds the moves that a later one turned round, and those later ones: each partition that its request moved went back to
-// where it stood before one of the earlier ones, or before the last step of a run. A request that does so for some only, by chance, puts
-// nothing right, and a run of steps is a job's work.
-func (h History) putRight() map[*HistoryEvent]bool {
+// where it stood before one of the earlier ones, or before the last step of a run, or, if that had expired, to where the log began. A
+// request that does so for some only, by chance, puts nothing right, and a run of steps is a job's work.
+func (h History) putRight(now func(Key) Range) map[*HistoryEvent]bool {
 	right := map[*HistoryEvent]bool{}
 	open := map[Key][]*HistoryEvent{}
 	turned := func(e *HistoryEvent) int {
-		return slices.IndexFunc(open[e.Key], func(o *HistoryEvent) bool { return o.From == e.To && o.What != e.What })
+		return slices.IndexFunc(open[e.Key], func(o *HistoryEvent) bool {
+			at := now(e.Key)
+			expired := o.From != None && o.From < e.To && at.Known() && e.To <= at.Earliest
+			return o.What != e.What && (o.From == e.To || expired)
+		})
 	}
 	for from := 0; from < len(h.Events); {
 		moves, next := h.request(from)

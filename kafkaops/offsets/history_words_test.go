@@ -147,6 +147,9 @@ func TestUndoOfRepairs(t *testing.T) {
 		{"its own return is one", log().put(4, committed(0, 100)), at(0, 1000), "4 [orders]"},
 		{"a low one", log().put(4, committed(0, 700)), at(700, 1000), "none"},
 		{"of what is gone", log().put(4, committed(0, 100)), Range{State: TopicGone}, "none"},
+		{"put right as far as it has not expired", log().put(4, committed(0, 650), committed(1, 800)).put(5, committed(0, 1000), committed(1, 1000)).put(6, committed(0, 700), committed(1, 800)), at(700, 2000), "none"},
+		{"the same back", log().put(4, committed(0, 650), committed(1, 800)).put(5, committed(0, 50), committed(1, 30)).put(6, committed(0, 700), committed(1, 800)), at(700, 2000), "none"},
+		{"not if it came elsewhere", log().put(4, committed(0, 650), committed(1, 800)).put(5, committed(0, 50), committed(1, 30)).put(6, committed(0, 900), committed(1, 800)), at(700, 2000), "6 [orders] expired"},
 		{"one that has become low since", log().put(4, committed(0, 900)), at(700, 1000), "4 [orders] expired"},
 	}
 	for _, tt := range tests {

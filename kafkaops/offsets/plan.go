@@ -506,8 +506,10 @@ func (c *Change) Untouched() bool {
 	return c.Verdict != Write || c.Result == Already || c.Result == NotTried || c.Result == Failed && !c.Outrun()
 }
 
-// Outrun reports a change that was written, and was not there any more when it was read back.
-func (c *Change) Outrun() bool { return c.Result == Failed && c.Moved && !c.Refused }
+// Outrun reports a change that was written, or may have been, and another's stood there when it was read back.
+func (c *Change) Outrun() bool {
+	return (c.Result == Failed || c.Result == Unverified) && c.Moved && !c.Refused
+}
 
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {
@@ -531,11 +533,14 @@ func Verify(p Plan, after Snapshot) Plan {
 			if c.Error == "" {
 				c.Error = unread(now, g.Trouble)
 			}
-		case c.stands(ValueOf(now)):
+		case c.stands(ValueOf(now)) && (c.Side == Stored || c.Result != Written || now.Metadata == c.New.Metadata):
 			c.Verified = c.Result != Failed
 			if c.Result == Unverified {
 				c.Result, c.Verified = Written, true
 			}
+		case c.Result == Unverified && c.Pending && ValueOf(now).Offset != c.Old.Offset:
+			c.Moved = true
+			c.Error += fmt.Sprintf("; read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
 		case c.Result == Unverified && c.Pending:
 			c.Error += "; it does not show yet, but may still come"
 		case c.Result == Unverified:
