@@ -73,3 +73,14 @@ func TestVariablesThatNobodyReads(t *testing.T) {
 		says("gtoffset: set, and not read by gtoffset: GTOFFSET_PORT; GTOFFSET_VERSION (gtoffset help environment lists what is)")
 	r.never("KAFKA_SASL")
 }
+
+// Of several groups that are not there each is named, in one line, and the cause is that of all commands.
+func TestSeveralUnknownGroups(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 10}).commit("billing", "orders", 3)
+	for _, args := range [][]string{{"clamp", "--committed"}, {"reset", "--all-topics", "--to-earliest"}, {"delete", "--whole-group"}} {
+		args = append(args, "-g", "nix", "-g", "nought", "--dry-run")
+		w.run(args...).exits(1).says(`error: group "nix" is not known to the cluster; group "nought" is not known to the cluster; nothing was written`)
+		same(t, "cause", w.run(append(args, "-o", "json")...).exits(1).failure().Cause, "missing")
+	}
+}
