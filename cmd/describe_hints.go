@@ -24,7 +24,7 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 	ones, read, fine := 0, true, true
 	for i := range grp.Rows {
 		if grp.Rows[i].Committed.Pending && !grp.Active() { // nothing of it is written meanwhile
-			return "a transaction ends within its producer's transaction.timeout.ms; which it is: " + g.typed("history", "-g", grp.ID)
+			return g.transaction(grp.ID)
 		}
 		j := offsets.JudgeRow(&grp.Rows[i], shot.Origin.Cluster, grp.Store != nil)
 		n, _ := j.Unprocessed()
@@ -48,6 +48,11 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 		return ""
 	}
 	return "a lag that stays at 1 may be the marker of a transaction, which no job reads"
+}
+
+// transaction is the hint where an open one is going to commit.
+func (g *global) transaction(group string) string {
+	return "a transaction ends within its producer's transaction.timeout.ms; which it is: " + g.typed("history", "-g", group)
 }
 
 // rightStore is the hint where a store has nothing of a group.

@@ -471,6 +471,9 @@ func (w *writing) outcome(wrote bool) error {
 		moved += b2i(why == causeChanged)
 		if why == causeChanged && anew == "" {
 			anew = w.standing(detail.Group) + "run the same command again to plan from there"
+			if c.Awaits() {
+				anew = w.g.transaction(detail.Group)
+			}
 		}
 		active += b2i(why == causeActive)
 		if why != causeFailed {

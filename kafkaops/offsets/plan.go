@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -404,6 +405,9 @@ func (c Change) bar(e Entry) Change {
 	}
 	return c.refuse(e.barred(), "")
 }
+
+// Awaits reports a change that was not made, as an open transaction is going to commit.
+func (c *Change) Awaits() bool { return strings.Contains(c.Error, pending) }
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be
 // of an earlier try; else it is another's, which no backup has.
