@@ -105,6 +105,11 @@ func TestContractWithoutKey(t *testing.T) {
 		"two rows": insert("'5'", "'6'"), "the same row twice": insert("'9'", "'9'"), "a row without a number, and one with": insert("NULL", "'9'"), "no number": insert("NULL"),
 	}
 	s.Addr, s.Kill, s.Start = "", nil, nil // what can happen on the way is tried with a key
+	s.Unreadable = func(t testing.TB) func() {
+		t.Helper()
+		do(t, m, "RENAME TABLE loose TO elsewhere")
+		return func() { do(t, m, "RENAME TABLE elsewhere TO loose") }
+	}
 	of := s.Open
 	s.Open = func(t testing.TB, g storetest.Given) offsetfile.Store {
 		t.Helper()
