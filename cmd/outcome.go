@@ -493,7 +493,7 @@ func (w *writing) outcome(wrote bool) error {
 	bare, gone := 0, 0 // the latter are gone, or may be
 	for _, pg := range w.plan.Groups {
 		gone += b2i(pg.Deleting())
-		if pg.Bare() && pg.Result != offsets.Written && pg.Result != offsets.Already {
+		if pg.Unlisted() && pg.Result != offsets.Written && pg.Result != offsets.Already {
 			bare++
 			tell(fmt.Sprintf("group %q", pg.Group), &offsets.Change{Side: offsets.Committed, Result: pg.Result, Error: cmp.Or(pg.Error, "no answer"), Lacks: pg.Lacks, Refused: pg.Refused, Moved: pg.Moved},
 				output.ErrorDetail{Group: pg.Group, Partition: offsets.None})

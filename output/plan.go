@@ -651,7 +651,7 @@ func (v PlanView) Results(s Stream) error {
 	var gone []string // without commits, of which a row would tell
 	for _, g := range v.Plan.Groups {
 		switch what := ""; {
-		case !g.Bare():
+		case !g.Unlisted():
 		case g.Result == offsets.Written:
 			gone = append(gone, groupName(g.Group))
 		default:

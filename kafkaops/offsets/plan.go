@@ -208,8 +208,8 @@ func (g PlanGroup) bare() bool {
 	return g.Whole && g.Refusal == "" && !g.writes(Committed)
 }
 
-// Bare reports a group of which no change tells what came of deleting it.
-func (g PlanGroup) Bare() bool {
+// Unlisted reports a group of which no change tells what came of deleting it.
+func (g PlanGroup) Unlisted() bool {
 	return g.Result != "" && !slices.ContainsFunc(g.Changes, func(c Change) bool { return c.Verdict == Write })
 }
 
