@@ -37,6 +37,7 @@ type road struct {
 	stable      bool                     // what belongs to open transactions is not there yet
 	epochs      bool                     // leader epochs that may send consumers back are told of
 	file        string                   // of reset --from-file
+	whole       bool                     // groups are deleted with all that they have
 	home        func(here string) string // what imports a document into the cluster that it is of
 	sparing     bool                     // of listed groups, those of which the store has nothing are left as they are
 
@@ -287,7 +288,7 @@ const settleTime = 500 * time.Millisecond
 
 // firstLook takes the snapshot that the plan rests on, after waiting for members to leave and watching for movement as asked.
 func (w *writing) firstLook(ctx context.Context) (offsets.Snapshot, error) {
-	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage, epochs: w.road.epochs, sparing: w.road.sparing && w.scope.listed(), firsts: true}
+	o := lookOptions{stable: w.road.stable, salvage: w.road.salvage, epochs: w.road.epochs, sparing: w.road.sparing && w.scope.listed(), firsts: true, whole: w.road.whole}
 	over := w.g.busy("looking at", w.scope)
 	shot, err := w.g.look(ctx, w.scope, o)
 	over()

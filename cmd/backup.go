@@ -72,14 +72,21 @@ func (w *writing) save() error {
 
 // unsave takes back what was saved for a write that will not be.
 func (w *writing) unsave() error {
-	var errs []error
-	for _, path := range []string{w.plan.Backup, w.saved} {
-		if path != "" {
-			errs = append(errs, os.Remove(path))
-		}
+	err := w.unback()
+	if w.saved != "" {
+		err = errors.Join(err, os.Remove(w.saved))
 	}
-	w.plan.Backup, w.plan.Undo, w.saved = "", "", ""
-	return errors.Join(errs...)
+	w.saved = ""
+	return err
+}
+
+// unback takes back the backup: it has nothing that was written.
+func (w *writing) unback() (err error) {
+	if w.plan.Backup != "" {
+		err = os.Remove(w.plan.Backup)
+	}
+	w.plan.Backup, w.plan.Undo = "", ""
+	return err
 }
 
 // importing begins the line that imports a document of this run: where it goes, and the store where a secret is sent to it.
@@ -110,7 +117,9 @@ func (w *writing) settleBackup() error {
 		}
 	}
 	switch {
-	case touched == 0 && !slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting):
+	case touched == 0 && slices.ContainsFunc(w.plan.Groups, offsets.PlanGroup.Deleting): // of groups without commits
+		return w.unback()
+	case touched == 0:
 		return w.unsave()
 	case w.plan.Undo == "":
 		return nil

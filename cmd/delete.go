@@ -11,7 +11,6 @@ import (
 type deleteOptions struct {
 	scope
 	road
-	whole bool
 }
 
 func newDelete(g *global) *cobra.Command {

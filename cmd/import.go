@@ -426,9 +426,9 @@ func (o *importOptions) fromPlan(g *global, sc *scope, doc exchange.Document) (p
 		return nil, err
 	}
 	sides := map[offsets.Side]bool{}
-	whole := slices.ContainsFunc(planned.Groups, func(pg offsets.PlanGroup) bool { return pg.Whole })
+	o.whole = slices.ContainsFunc(planned.Groups, func(pg offsets.PlanGroup) bool { return pg.Whole })
 	for group, c := range planned.Each() {
-		if !whole { // what goes with a group may be of any topic
+		if !o.whole { // what goes with a group may be of any topic
 			sc.add(group, c.Key)
 		}
 		sides[c.Side] = true

@@ -89,6 +89,7 @@ type lookOptions struct {
 	sparing bool          // of several groups, judge those without that have nothing in the store
 	times   bool          // measure how old the next records are, and how long they stay
 	firsts  bool          // of named groups and topics, ask whether a first commit is pending
+	whole   bool          // of groups, whether one is pending anywhere
 }
 
 // look takes a snapshot: commits and store first, then the ranges, so that a busy topic does not look overrun.
@@ -131,6 +132,9 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		if o.sparing && s.away == nil && sc.several() {
 			s.spare(ctx, sc, groups, held)
 		}
+	}
+	if o.whole {
+		s.cluster.PendingAnywhere(ctx, groups)
 	}
 	var topics []string
 	for i, gc := range groups {

@@ -21,6 +21,7 @@ func TestFirstCommitIsPending(t *testing.T) {
 		{"clamp", "-g", "billing", "-t", "orders", "--committed", "--dry-run"},
 		{"delete", "-g", "billing", "-t", "orders", "--dry-run"},
 		{"delete", "-g", "billing", "-t", "orders:1", "--execute"},
+		{"delete", "-g", "billing", "--whole-group", "--dry-run"},
 		{"reset", "-g", "new", "-t", "orders", "--from-group", "billing", "--create", "--dry-run"},
 	} {
 		t.Run(args[0]+" "+args[4], func(t *testing.T) {
@@ -45,6 +46,13 @@ func TestFirstCommitIsPending(t *testing.T) {
 		t.Parallel()
 		w := bare(t)
 		w.stdin("group,topic,partition,offset\nbilling,orders,1,700\n").run("import", "-", "--committed", "--dry-run").exits(4).says("orders 1: ", why)
+	})
+	t.Run("a whole group, of another topic", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{500, 900}).topic("payments", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "orders", 600)
+		w.pending("billing", 1, 1)
+		r := w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("payments 1: "+why, "hint: what became of its commits: gtoffset history -g billing")
+		r.never("orders 0:")
 	})
 	t.Run("it is there already", func(t *testing.T) {
 		t.Parallel()

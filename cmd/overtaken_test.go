@@ -281,10 +281,36 @@ func TestDeleteTellsOfGroupsWithoutCommits(t *testing.T) {
 			r.says("group c not tried: an earlier write of group \"" + cut + "\" failed: ").says(strings.ReplaceAll(text, `"`, `\"`))
 		})
 	}
+	t.Run("those with commits stay", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t).commit("d", "orders", 5)
+		w.answers(kmsg.DeleteGroups, "d", kerr.NonEmptyGroup.Code)
+		r := w.run("delete", "-g", "b", "-g", "c", "-g", "d", "--whole-group", "--execute").exits(3).prints("2 groups without commits deleted: b, c").says(`group "d" orders 0: the group is active`).never("undo  ")
+		same(t, "files", len(w.backups()), 1)
+		w.run(r.hint()...).exits(4).says("the group is active").never("no such file")
+	})
+	t.Run("while the coordinator moves", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t)
+		var tries atomic.Int32
+		w.b.Fake.ControlKey(kmsg.DeleteGroups.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+			w.b.Fake.KeepControl()
+			r := q.ResponseKind().(*kmsg.DeleteGroupsResponse)
+			r.Groups = []kmsg.DeleteGroupsResponseGroup{{Group: "a", ErrorCode: kerr.UnknownServerError.Code}}
+			if tries.Add(1) == 1 {
+				r.Groups[0].ErrorCode = kerr.NotCoordinator.Code
+			}
+			return r, nil, tries.Load() <= 2
+		})
+		r := w.run("delete", "-g", "a", "--whole-group", "--execute").exits(3).says("orders 0: ", "may still")
+		w.forget("a")
+		w.run(r.undo()...).exits(0)
+		same(t, "undone", w.committed("a", "orders"), "0=5")
+	})
 	t.Run("one gets a commit", func(t *testing.T) {
 		t.Parallel()
 		w := ready(t)
-		w.behind(kmsg.OffsetFetch, 3, "b", 7, "")
+		w.behind(kmsg.OffsetFetch, 4, "b", 7, "")
 		w.run("delete", "-g", "b", "--whole-group", "--execute").exits(4).says(`group "b": orders 0: moved since the plan: was none, is 7; nothing was written`, "hint: gtoffset describe -g b")
 	})
 }

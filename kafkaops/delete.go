@@ -65,9 +65,9 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 				done.Result, done.Error = offsets.Written, ""
 				return done
 			case coordinatorMoved(code):
-				done.Result, done.Error, sent = offsets.Unverified, wire.CodeText(code), true
+				done.Result, done.Error, done.Pending, sent = offsets.Unverified, wire.CodeText(code), true, true
 			case active(code): // so it is there
-				done.Result = offsets.Failed
+				done.Result, done.Pending = offsets.Failed, false
 				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true
 				return done
 			case code == wire.CodeGroupAuthorization:
@@ -83,7 +83,7 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 	return done
 }
 
-// partitions names all partitions that a job may read, as they were when they were first asked for: of many groups, that is once.
+// partitions names all partitions that a job may read, as they were when a look first asked for them: of many groups, that is once.
 func (c *Cluster) partitions(ctx context.Context) (map[string][]int32, error) {
 	c.mu.Lock()
 	named := c.named

@@ -515,14 +515,32 @@ func (r *reading) readPending(ctx context.Context) {
 // FirstPending marks, in topics that Groups was asked for as a whole, the partitions of which an open transaction is going to make the first
 // commit of a group: OffsetFetch tells of them only if they are named. Where each partition has a commit, nothing is asked.
 func (c *Cluster) FirstPending(ctx context.Context, groups []GroupCommits, asked []offsets.Selection, known Ranges) {
-	for _, g := range groups {
-		var lacking []offsets.Key
-		for _, sel := range asked {
-			if len(sel.Partitions) > 0 || g.Trouble != nil || g.Coordinator == wire.None || g.Type == offsets.Share {
-				continue
-			}
+	named := map[string][]int32{}
+	for _, sel := range asked {
+		if len(sel.Partitions) == 0 {
 			for p := range known.Topics[sel.Topic].Ranges {
-				k := offsets.Key{Topic: sel.Topic, Partition: int32(p)}
+				named[sel.Topic] = append(named[sel.Topic], int32(p))
+			}
+		}
+	}
+	c.firstPending(ctx, groups, named)
+}
+
+// PendingAnywhere is FirstPending in all topics that a job may read.
+func (c *Cluster) PendingAnywhere(ctx context.Context, groups []GroupCommits) {
+	named, _ := c.partitions(ctx) // a write asks again
+	c.firstPending(ctx, groups, named)
+}
+
+func (c *Cluster) firstPending(ctx context.Context, groups []GroupCommits, named map[string][]int32) {
+	for _, g := range groups {
+		if g.Trouble != nil || g.Coordinator == wire.None || g.Type == offsets.Share {
+			continue
+		}
+		var lacking []offsets.Key
+		for topic, partitions := range named {
+			for _, p := range partitions {
+				k := offsets.Key{Topic: topic, Partition: p}
 				if _, has := g.Commits[k]; !has {
 					lacking = append(lacking, k)
 				}
