@@ -222,8 +222,8 @@ func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) str
 				clamped = clamped || c.Choice == "--clamp"
 			}
 		}
-		if rest.settle(); clamped { // of all of them it would pass over what was just brought back
-			hint += "; --clamp then with " + commandLine(rest.typed())
+		if rest.settle(); clamped && len(w.plan.Groups) == 1 { // of all of them it would pass over what was just brought back
+			hint += "; the rest then with --clamp and only " + commandLine(rest.typed())
 		}
 		return hint
 	case command == "reset":

@@ -10,7 +10,7 @@ func TestClampBesideReadingAgain(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}, [2]int64{100, 1000}).commit("billing", "orders", 500, 500, 500).save("billing", "orders", 50, 600, 2000)
 	reset := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-stored", "--committed", "--execute"}
-	r := w.run(reset...).exits(4).says("hint: add --clamp; ", "in the place of --clamp: gtoffset reset -g billing -t orders:2 ", "; --clamp then with -t orders:0-1\n")
+	r := w.run(reset...).exits(4).says("hint: add --clamp; ", "in the place of --clamp: gtoffset reset -g billing -t orders:2 ", "; the rest then with --clamp and only -t orders:0-1\n")
 	_, line, _ := strings.Cut(r.err, "in the place of --clamp: gtoffset ")
 	line, _, _ = strings.Cut(line, ";")
 	w.run(append(typed(line), "--execute")...).exits(0)
@@ -19,7 +19,7 @@ func TestClampBesideReadingAgain(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=100 1=600 2=100")
 	// Where nothing else needs it, --partial is all.
 	w = start(t).topic("orders", [2]int64{100, 1000}, [2]int64{100, 1000}).commit("billing", "orders", 500, 500).save("billing", "orders", 2000, 600)
-	w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-stored", "--committed", "--execute").exits(4).never("--clamp then")
+	w.run("reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-stored", "--committed", "--execute").exits(4).never("the rest then")
 }
 
 // A refusal for want of an offset says where to look for it.
