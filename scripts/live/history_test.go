@@ -287,6 +287,9 @@ func TestHistoryOfTransactions(t *testing.T) {
 		for _, write := range [][]string{{"reset", "-t", s.topic, "--to-earliest"}, {"delete", "--whole-group"}} {
 			s.run(append(write, "-g", s.group, "--execute")...).exits(4).says("an open transaction is going to commit it", "nothing was written")
 		}
+		first := s.group + "-first" // it has no commit yet
+		x.commit(first, s.topic, 60)
+		s.run("delete", "-g", first, "--whole-group", "--dry-run").exits(4).says(s.topic+" 0: an open transaction is going to commit it", "nothing was written")
 		x.end(false, s.group, s.topic)
 		s.run("reset", "-g", s.group, "-t", s.topic, "--to-earliest", "--execute").exits(0)
 	})
