@@ -39,7 +39,7 @@ func TestCasesCon(t *testing.T) {
 			t.Errorf("a dump, or more than one error\n%v", r)
 		}
 	}
-	t.Run("CON-1", func(t *testing.T) {
+	t.Run("CON-1 no TLS where it is wanted", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
 		w.vars["GTOFFSET_BOOTSTRAP_SERVER"] = answering(t, "\x15\x03\x03\x00\x02\x02\x50") // as Kafka's TLS listener does: a fatal alert
@@ -51,7 +51,7 @@ func TestCasesCon(t *testing.T) {
 		w.vars["GTOFFSET_BOOTSTRAP_SERVER"] = answering(t, "\x7f\xff\xff\xff nothing of ours")
 		brief(t, w.run("describe").exits(5).says("is not a Kafka broker"))
 	})
-	t.Run("CON-3", func(t *testing.T) {
+	t.Run("CON-3 TLS where there is none", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
 		brief(t, w.run("describe", "-X", "security.protocol=SSL", "-X", "request.timeout.ms=2000").exits(5).says("answers without TLS", "hint: -X security.protocol="))
@@ -60,7 +60,7 @@ func TestCasesCon(t *testing.T) {
 		w.vars["GTOFFSET_BOOTSTRAP_SERVER"] = answering(t, "HTTP/1.1 400 Bad Request\r\n")
 		brief(t, w.run("describe", "-X", "security.protocol=SSL").exits(5).says("does not speak TLS"))
 	})
-	t.Run("CON-4", func(t *testing.T) {
+	t.Run("CON-4 Java's key stores", func(t *testing.T) {
 		t.Parallel()
 		id := newServer(t)
 		w := startWith(t, kafkatest.Options{Brokers: 1, TLS: &tls.Config{Certificates: []tls.Certificate{id.pair}}})
@@ -78,7 +78,7 @@ func TestCasesCon(t *testing.T) {
 		brief(t, w.run("describe", "-X", "security.protocol=SSL", "-X", "ssl.ca.location="+jceks).exits(2).says("JCEKS", "hint: keytool -importkeystore -srckeystore "+jceks))
 		brief(t, w.run("describe", "-X", "security.protocol=SSL").exits(5).says(`signed by "CN=localhost"`, "hint: -X ssl.truststore.location=CA.pem"))
 	})
-	t.Run("CON-6", func(t *testing.T) {
+	t.Run("CON-6 a password of all characters", func(t *testing.T) {
 		t.Parallel()
 		const odd = ` "q",;$+@\hush' `
 		w := startWith(t, kafkatest.Options{Brokers: 1, Plain: true, Extra: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", odd), kfake.Superuser("SCRAM-SHA-256", "alice", odd)}})
@@ -115,7 +115,7 @@ func TestCasesCon(t *testing.T) {
 		brief(t, w.run("describe").exits(5).says("wants a login (SASL)", "hint: -X security.protocol=SASL_PLAINTEXT -X sasl.mechanism="))
 		brief(t, w.run("describe", "--command-config", file("sasl.username=alice"), "-X", "sasl.password=$PW", "-X", "sasl.mechanism=SCRAM-SHA-512").exits(5).never("hush"))
 	})
-	t.Run("CON-7", func(t *testing.T) {
+	t.Run("CON-7 a broker that is too old", func(t *testing.T) {
 		t.Parallel()
 		old := startWith(t, kafkatest.Options{Brokers: 1, Version: kversion.V0_10_1()})
 		for _, args := range [][]string{{"describe", "-g", "billing"}, {"describe"}, {"clamp", "-g", "billing", "--execute"}} {
@@ -132,7 +132,7 @@ func TestCasesCon(t *testing.T) {
 			same(t, "committed", w.committed("billing", "orders"), "0=0 1=0")
 		}
 	})
-	t.Run("CON-11", func(t *testing.T) {
+	t.Run("CON-11 a coordinator on the move", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", two...).commit("billing", "orders", 100, 10).save("billing", "orders", 100, none)
 		var asked atomic.Int32
@@ -186,7 +186,7 @@ func TestCasesCon(t *testing.T) {
 		same(t, "committed", w.committed("billing", "orders"), "0=500 1=10")
 	})
 	for _, how := range []string{"frozen", "dead"} {
-		t.Run("CON-13 "+how, func(t *testing.T) {
+		t.Run("CON-13 one broker is "+how, func(t *testing.T) {
 			t.Parallel()
 			w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900})
 			// A group is coordinated by any of the brokers: take one whose coordinator stays.
@@ -229,7 +229,7 @@ func TestCasesCon(t *testing.T) {
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute", "--timeout", "1s").exits(5)
 		same(t, "stored", w.stored("billing", "orders"), "0=100 1=10")
 	})
-	t.Run("CON-15", func(t *testing.T) {
+	t.Run("CON-15 many groups in few requests", func(t *testing.T) {
 		t.Parallel()
 		w := startWith(t, kafkatest.Options{}).topic("orders", [2]int64{500, 900}, [2]int64{500, 900})
 		for i := range 200 {
@@ -250,7 +250,7 @@ func TestCasesCon(t *testing.T) {
 		same(t, "undo", w.run("import", deref(p.Backup), "--execute", "-o", "json").exits(0).plan().Counts, countsDoc{Write: 200, Written: 200, Verified: 200})
 		same(t, "committed", w.committed("g123", "orders"), "0=100 1=600")
 	})
-	t.Run("CON-9", func(t *testing.T) {
+	t.Run("CON-9 an advertised name that nobody knows", func(t *testing.T) {
 		t.Parallel()
 		w := startWith(t, kafkatest.Options{}).topic("orders", two...)
 		group := ""
@@ -286,7 +286,7 @@ func TestCasesCon(t *testing.T) {
 		}
 		same(t, "committed", w.committed(group, "orders"), "0=100")
 	})
-	t.Run("CON-10", func(t *testing.T) {
+	t.Run("CON-10 a coordinator that never comes", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", two...).commit("billing", "orders", 100, 10)
 		w.b.Rewrite(kmsg.FindCoordinator.Int16(), func(_ int32, r kmsg.Response) bool {

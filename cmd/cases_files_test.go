@@ -27,16 +27,16 @@ func TestCasesFrd(t *testing.T) {
 		salvage       string // what is left, "" for nothing
 		lost          bool   // that nothing at all can be salvaged
 	}{
-		{name: "FRD-1", content: "", says: []string{"empty", "0 bytes"}, salvage: ""},
-		{name: "FRD-2", content: strings.Repeat("\x00", 116), says: []string{"NUL bytes", "crash before sync"}, salvage: ""},
-		{name: "FRD-2 half", content: "0 600\n1 700\n2 80" + strings.Repeat("\x00", 60), says: []string{"NUL bytes"}, salvage: "0=600 1=700"},
-		{name: "FRD-7", content: twenty("7 banana"), says: []string{"line 8", "partition 7", "banana"}, salvage: "all but 7"},
-		{name: "FRD-7 repeated", content: "0 600\n1 700\n0 650\n", says: []string{"line 3", "partition 0 again, first in line 1"}, salvage: "1=700"},
+		{name: "FRD-1 no bytes", content: "", says: []string{"empty", "0 bytes"}, salvage: ""},
+		{name: "FRD-2 NUL bytes only", content: strings.Repeat("\x00", 116), says: []string{"NUL bytes", "crash before sync"}, salvage: ""},
+		{name: "FRD-2 NUL bytes at the end", content: "0 600\n1 700\n2 80" + strings.Repeat("\x00", 60), says: []string{"NUL bytes"}, salvage: "0=600 1=700"},
+		{name: "FRD-7 one bad line", content: twenty("7 banana"), says: []string{"line 8", "partition 7", "banana"}, salvage: "all but 7"},
+		{name: "FRD-7 a partition again", content: "0 600\n1 700\n0 650\n", says: []string{"line 3", "partition 0 again, first in line 1"}, salvage: "1=700"},
 		{name: "cut number", content: "0 600\n1 7", says: []string{"line 2", "cut off"}, salvage: "0=600"},
 		{name: "cut entries", content: "# gtoffset 1\n0 600\n1 700\n", says: []string{"entries", "cut off"}, salvage: "0=600 1=700"},
 		{name: "wrong count", content: "# gtoffset 1\n0 600\n# entries 2\n", says: []string{"line 3", "2", "1"}, salvage: "0=600"},
 		{name: "negative", content: "0 600\n1 -1\n", says: []string{"line 2", "-1"}, salvage: "0=600"},
-		{name: "FMT-12", content: "0 -915623761775\n1 700\n", says: []string{"line 1", "-915623761775", "Flink", "earliest"}, salvage: "1=700"},
+		{name: "FMT-12 an engine's marker", content: "0 -915623761775\n1 700\n", says: []string{"line 1", "-915623761775", "Flink", "earliest"}, salvage: "1=700"},
 		{name: "too large a number", content: "0 9223372036854775808\n1 700\n", says: []string{"line 1", "9223372036854775808"}, salvage: "1=700"},
 		{name: "another group's file", content: strings.Replace(good, "billing", "shipping", 1), says: []string{"shipping", "billing"}, lost: true},
 		{name: "version 2", content: "# gtoffset 2\n0 600\n# entries 1\n", says: []string{"version", "2"}, lost: true},
@@ -164,7 +164,7 @@ func TestCasesFrd(t *testing.T) {
 			same(t, "stored", w.stored("billing", "orders"), "0=600 1=600")
 		})
 	}
-	t.Run("FRD-5", func(t *testing.T) {
+	t.Run("FRD-5 temporary files and checksums", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).save("billing", "orders", 100)
 		folder := filepath.Dir(w.path("billing", "orders"))
@@ -178,7 +178,7 @@ func TestCasesFrd(t *testing.T) {
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(0)
 		same(t, "stored", w.stored("billing", "orders"), "0=500")
 	})
-	t.Run("FRD-9", func(t *testing.T) {
+	t.Run("FRD-9 a file that is gone", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 500)
 		r := w.run("describe", "-g", "billing", "-s", w.store).exits(0).prints("no entry in the store")
@@ -341,7 +341,7 @@ func TestCasesFwr(t *testing.T) {
 			same(t, "stored", w.stored("billing", "orders"), "0=500 1=600")
 			same(t, "left", left(t, w), "gtoffset gtoffset.lock")
 		})
-		t.Run("FWR-2 order at "+step, func(t *testing.T) {
+		t.Run("FWR-2 no rename without a sync, at "+step, func(t *testing.T) {
 			t.Parallel()
 			if step != offsetfile.StepLock {
 				return
@@ -377,7 +377,7 @@ func TestCasesFwr(t *testing.T) {
 			}
 		})
 	}
-	t.Run("FWR-5", func(t *testing.T) {
+	t.Run("FWR-5 owner and mode stay", func(t *testing.T) {
 		t.Parallel()
 		w := prepare(t)
 		must(t, os.Chmod(w.path("billing", "orders"), 0o640))
@@ -494,7 +494,7 @@ func TestCasesFwr(t *testing.T) {
 			w.run(clamp(w)...).exits(0)
 		}
 	})
-	t.Run("FWR-10", func(t *testing.T) {
+	t.Run("FWR-10 the folder goes away", func(t *testing.T) {
 		t.Parallel()
 		for _, step := range []string{offsetfile.StepCreate, offsetfile.StepSync, offsetfile.StepRename} {
 			w := prepare(t)
@@ -544,7 +544,7 @@ func TestCasesFwr(t *testing.T) {
 			same(t, "stored", w.stored("billing", "orders"), "0=500")
 		})
 	}
-	t.Run("FMT-3", func(t *testing.T) {
+	t.Run("FMT-3 line ends of Windows stay", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).put("billing", "orders", "0 100\r\n\r\n1 600\r\n")
 		w.run(clamp(w)...).exits(0)

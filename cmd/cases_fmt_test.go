@@ -121,22 +121,22 @@ func TestCasesFmt(t *testing.T) {
 		{"FMT-4 UTF-16", utf16("orders\t0\t700\n"), nil, 1, []string{"UTF-16"}},
 		{"FMT-4 gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00", nil, 1, []string{"gzip"}},
 		{"FMT-4 a spreadsheet", "PK\x03\x04\x14\x00", nil, 1, nil},
-		{"FMT-5 csv", "group,topic,partition,offset,epoch,metadata\nbilling,orders,0,700,-,-\nbilling,orders,1,1,-,-\nbilling,orders,0,800,-,-\n", nil, 1, []string{"line 2", "line 4", "700", "800"}},
-		{"FMT-5 kafka-csv", "orders,0,100\norders,1,1\norders,0,900\n", []string{"-g", "billing"}, 1, []string{"line 1", "line 3", "100", "900"}},
-		{"FMT-5 rpk", "orders 0 100\norders 0 900\n", []string{"-g", "billing"}, 1, []string{"line 1", "line 2"}},
+		{"FMT-5 a partition twice, csv", "group,topic,partition,offset,epoch,metadata\nbilling,orders,0,700,-,-\nbilling,orders,1,1,-,-\nbilling,orders,0,800,-,-\n", nil, 1, []string{"line 2", "line 4", "700", "800"}},
+		{"FMT-5 a partition twice, kafka-csv", "orders,0,100\norders,1,1\norders,0,900\n", []string{"-g", "billing"}, 1, []string{"line 1", "line 3", "100", "900"}},
+		{"FMT-5 a partition twice, rpk", "orders 0 100\norders 0 900\n", []string{"-g", "billing"}, 1, []string{"line 1", "line 2"}},
 		{"FMT-9 above 64 bits", "orders,0,9223372036854775808\n", []string{"-g", "billing"}, 1, []string{"line 1", "9223372036854775808"}},
 		{"FMT-9 a partition of 33 bits", "orders,4294967296,1\n", []string{"-g", "billing"}, 1, []string{"line 1", "4294967296"}},
 		{"FMT-12 an engine's marker", "orders,0,-915623761775\n", []string{"-g", "billing"}, 1, []string{"line 1", "-915623761775", "negative"}},
-		{"NONE-5 -2", "orders,1,5\norders,0,-2\n", []string{"-g", "billing"}, 1, []string{"line 2", "-2", "reset --to-earliest"}},
-		{"NONE-5 -1", "orders 0 -1\n", []string{"-g", "billing"}, 1, []string{"line 1", "-1", "reset --to-latest"}},
+		{"NONE-5 -2 for earliest", "orders,1,5\norders,0,-2\n", []string{"-g", "billing"}, 1, []string{"line 2", "-2", "reset --to-earliest"}},
+		{"NONE-5 -1 for latest", "orders 0 -1\n", []string{"-g", "billing"}, 1, []string{"line 1", "-1", "reset --to-latest"}},
 		{"NONE-5 Spark's -2", `{"orders":{"0":-2}}`, []string{"-g", "billing"}, 1, []string{"-2", "reset --to-earliest"}},
-		{"NONE-5 a bare file", "0 -1\n", []string{"-g", "billing", "-t", "orders"}, 1, []string{"-1"}},
+		{"NONE-5 -1 in a bare file", "0 -1\n", []string{"-g", "billing", "-t", "orders"}, 1, []string{"-1"}},
 		{"all malformed lines", "orders,0,700\norders,x,1\norders,1\norders,2,1e3\n,3,4\norders,4,+1\n", []string{"-g", "billing"}, 1, []string{"line 2", "line 3", "line 4", "line 5", "line 6"}},
 		{"a fraction", "orders,0,7.5\n", []string{"-g", "billing"}, 1, []string{"7.5"}},
 		{"a bare file without its last line end", "0 700\n1 600", []string{"-g", "billing", "-t", "orders"}, 1, nil},
 		{"a file that is not whole", "# gtoffset 1\n# group billing\n# topic orders\n0 700\n# entries 2\n", nil, 1, []string{"entries"}},
-		{"MIG-6", "__consumer_offsets,0,5\n", []string{"-g", "billing"}, 4, []string{"__consumer_offsets"}},
-		{"MIG-6 json", strings.ReplaceAll(documents[0].text, `"orders"`, `"__transaction_state"`), nil, 4, []string{"__transaction_state"}},
+		{"MIG-6 an internal topic", "__consumer_offsets,0,5\n", []string{"-g", "billing"}, 4, []string{"__consumer_offsets"}},
+		{"MIG-6 an internal topic in json", strings.ReplaceAll(documents[0].text, `"orders"`, `"__transaction_state"`), nil, 4, []string{"__transaction_state"}},
 		{"in doubt", "7 0 700\n7 1 600\n", []string{"-g", "billing", "-t", "orders"}, 2, []string{"add --as "}},
 		{"no group", "orders,0,700\n", nil, 2, []string{"add -g GROUP"}},
 		{"no group, two named", "orders,0,700\n", []string{"-g", "a", "-g", "b"}, 2, []string{"-g"}},
@@ -157,7 +157,7 @@ func TestCasesFmt(t *testing.T) {
 			args := append([]string{"import", file}, c.flags...)
 			for _, way := range []string{"--execute", "--dry-run"} {
 				r := w.run(append(args, way)...).exits(c.code).says(c.says...).says("gtoffset: error: ")
-				same(t, "FMT-8 stdout", r.out, "")
+				same(t, "FMT-8 nothing on stdout", r.out, "")
 				w.run(append(args, way, "-o", "json")...).exits(c.code).failure()
 			}
 		})
@@ -233,7 +233,7 @@ func TestImportRows(t *testing.T) {
 		w.run("import", w.document(doc), "--execute", "--recreated", "keep").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=700 1=600")
 	})
-	t.Run("MIG-5", func(t *testing.T) {
+	t.Run("MIG-5 epochs and metadata come along", func(t *testing.T) {
 		t.Parallel()
 		w := fresh(t)
 		epoch := w.b.Fake.PartitionInfo("orders", 0).Epoch

@@ -51,7 +51,7 @@ func (w *world) share() {
 func TestCasesGrp(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
-		name := map[bool]string{false: "GRP-1", true: "GRP-4"}[modern]
+		name := map[bool]string{false: "GRP-1 a running classic group", true: "GRP-4 a running group of the new protocol"}[modern]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).save("g1", "orders", 100, 600)
@@ -107,7 +107,7 @@ func TestCasesGrp(t *testing.T) {
 		w.run("clamp", "-g", "g1", "--execute").exits(4)
 		same(t, "committed", w.committed("g1", "orders"), "0=100")
 	})
-	t.Run("GRP-5", func(t *testing.T) {
+	t.Run("GRP-5 Connect's workers", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("workers", "orders", 100)
 		w.classic(stable("connect", "connect-worker"))
@@ -115,7 +115,7 @@ func TestCasesGrp(t *testing.T) {
 		w.run("describe", "-g", "workers").exits(0).prints("workers")
 		same(t, "writes", w.writes(), 0)
 	})
-	t.Run("GRP-6", func(t *testing.T) {
+	t.Run("GRP-6 a misspelled group", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("connect-test", "orders", 100)
 		w.run("clamp", "-g", "conect-test", "-t", "orders", "--committed", "--execute").exits(4).says(`group "conect-test" does not exist`, "--create")
@@ -140,7 +140,7 @@ func TestCasesGrp(t *testing.T) {
 		w.run("clamp", "-g", "biling", "-t", "orders", "-s", w.store, "--stored", "--execute").exits(0).never("neither the cluster")
 		w.run("clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--missing", "other", "--execute").exits(0).never("neither the cluster")
 	})
-	t.Run("GRP-8", func(t *testing.T) {
+	t.Run("GRP-8 a job that assigns by hand", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("job", "orders", 100)
 		saved := w.now.Add(-12e9).Format("2006-01-02T15:04:05Z")
@@ -161,7 +161,7 @@ func TestCasesGrp(t *testing.T) {
 		same(t, "stored", w.stored("job", "orders"), "0=500")
 	})
 	for _, moves := range []string{"stored", "committed"} {
-		t.Run("GRP-8 --idle "+moves, func(t *testing.T) {
+		t.Run("GRP-8 --idle, and it moves: "+moves, func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 10}).commit("job", "orders", 100, 4).save("job", "orders", 100, 5)
 			looks := 0
@@ -206,7 +206,7 @@ func TestCasesGrp(t *testing.T) {
 			})
 		}
 	}
-	t.Run("GRP-9", func(t *testing.T) {
+	t.Run("GRP-9 share and streams groups", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).save("s1", "orders", 100)
 		w.share()
@@ -219,13 +219,13 @@ func TestCasesGrp(t *testing.T) {
 			t.Error("a consumer group was made")
 		}
 	})
-	t.Run("GRP-10", func(t *testing.T) {
+	t.Run("GRP-10 a paused connector", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("connect-sink1", "orders", 100)
 		w.classic(stable("consumer", "connector-consumer-sink1-0"))
 		w.run("clamp", "-g", "connect-sink1", "--execute").exits(4).says("connector-consumer-sink1-0", "paused connector", "stop it")
 	})
-	t.Run("GRP-11", func(t *testing.T) {
+	t.Run("GRP-11 a job with two groups", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("cg-control-x", "orders", 100).commit("connect-x", "orders", 700)
 		w.run("describe", "-g", "connect-x", "-g", "cg-control-x", "-t", "orders").exits(0).prints("cg-control-x", "connect-x", "committed low: 400 expired")
@@ -249,7 +249,7 @@ func TestCasesGrp(t *testing.T) {
 		leave()
 		w.run("clamp", "-g", "g1", "--wait-empty", "3ms", "--execute").exits(0).never("active")
 	})
-	t.Run("GRP-12", func(t *testing.T) {
+	t.Run("GRP-12 wait until a member is gone", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}).commit("g1", "orders", 100)
 		leave, err := w.b.Join("g1", false, "orders")

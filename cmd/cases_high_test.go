@@ -8,7 +8,7 @@ import (
 // Every case of HIGH: an offset above the end, a topic that was recreated or truncated, another cluster.
 func TestCasesHigh(t *testing.T) {
 	t.Parallel()
-	t.Run("HIGH-1", func(t *testing.T) {
+	t.Run("HIGH-1 recreated, the end below the old offset", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 500})
 		w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 500).commit("billing", "orders", 500)
@@ -69,7 +69,7 @@ func TestCasesHigh(t *testing.T) {
 		w.run("clamp", "-g", "billing", "--committed", "-t", "orders:1", "--execute").exits(0).prints("high by 20", "1 of 1 verified")
 		same(t, "committed", w.committed("billing", "orders"), "0=1 1=50")
 	})
-	t.Run("HIGH-2", func(t *testing.T) {
+	t.Run("HIGH-2 recreated and grown past the old offset", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 5})
 		id := w.b.TopicID("orders")
@@ -106,7 +106,7 @@ func TestCasesHigh(t *testing.T) {
 			same(t, "committed", w.committed("billing", "orders"), "0=100")
 		}
 	})
-	t.Run("HIGH-4", func(t *testing.T) {
+	t.Run("HIGH-4 high by different amounts", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 367}, [2]int64{0, 367}, [2]int64{0, 360}).save("billing", "orders", 540, 600, 200)
 		clamp := []string{"clamp", "-g", "billing", "-t", "orders", "-s", w.store, "--stored", "--execute"}
@@ -120,7 +120,7 @@ func TestCasesHigh(t *testing.T) {
 		same(t, "p2", words(p.change(t, "orders", 2, "stored").Verdict, p.change(t, "orders", 2, "stored").Reason), "keep in range")
 		same(t, "stored", w.stored("billing", "orders"), "0=367 1=367 2=200")
 	})
-	t.Run("HIGH-5", func(t *testing.T) {
+	t.Run("HIGH-5 a commit ahead of a log that was cut back", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 90}, [2]int64{0, 90}, [2]int64{0, 90}).commit("billing", "orders", 100, 90, 91)
 		r := w.run("describe", "-g", "billing").exits(0).prints("committed high: 10 ahead", "committed high: 1 ahead")
@@ -129,7 +129,7 @@ func TestCasesHigh(t *testing.T) {
 		w.run("clamp", "-g", "billing", "--high", "end", "--execute").exits(0).prints("high by 10", "skips up to 90 readable")
 		same(t, "committed", w.committed("billing", "orders"), "0=90 1=90 2=90")
 	})
-	t.Run("HIGH-7", func(t *testing.T) {
+	t.Run("HIGH-7 a commit is lowered to the end", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 690}).commit("billing", "orders", 2700)
 		p := w.run("clamp", "-g", "billing", "--high", "end", "--execute", "-o", "json").exits(0).plan()
@@ -159,7 +159,7 @@ func TestCasesHigh(t *testing.T) {
 		w.run("clamp", "-g", "billing", "--high", "end").exits(4).says("it was high when planned and is ok now", "nothing was written")
 		same(t, "committed", w.committed("billing", "orders"), "0=310")
 	})
-	t.Run("MIG-3", func(t *testing.T) {
+	t.Run("MIG-3 a file of another cluster", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{10, 50}, [2]int64{0, 900}, [2]int64{800, 900})
 		w.saveAs("billing", "orders", w.b.TopicID("orders"), "of-another-house", 700, 700, 700).commit("billing", "orders", 20, 20, 820)

@@ -10,7 +10,7 @@ import (
 // Every case of LAG: the arithmetic.
 func TestCasesLag(t *testing.T) {
 	t.Parallel()
-	t.Run("LAG-1", func(t *testing.T) {
+	t.Run("LAG-1 a transaction's marker", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 101}).commit("billing", "orders", 100)
 		r := w.run("describe", "-g", "billing").exits(0).prints("lag 1", "marker")
@@ -58,7 +58,7 @@ func TestCasesLag(t *testing.T) {
 		// Beyond the last stable offset, but not beyond the end: neither negative nor high.
 		same(t, "p1", words(d.row(t, "orders", 1).Committed.Lag, d.row(t, "orders", 1).Committed.Condition), "0 ok")
 	})
-	t.Run("LAG-3", func(t *testing.T) {
+	t.Run("LAG-3 an end older than the commit", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 1030}).commit("billing", "orders", 1030)
 		again := w.stale(1000)
@@ -80,7 +80,7 @@ func TestCasesLag(t *testing.T) {
 		again()
 		w.run("clamp", "-g", "billing", "--execute").exits(0).prints("Nothing to do")
 	})
-	t.Run("LAG-4", func(t *testing.T) {
+	t.Run("LAG-4 ahead of a mirrored topic", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 136}).commit("billing", "orders", 144)
 		r := w.run("describe", "-g", "billing").exits(0)
@@ -93,14 +93,14 @@ func TestCasesLag(t *testing.T) {
 			}
 		}
 	})
-	t.Run("LAG-5", func(t *testing.T) {
+	t.Run("LAG-5 a compacted topic", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 200}).commit("billing", "orders", 10).save("billing", "orders", 10)
 		same(t, "line", w.run("describe", "-g", "billing").exits(0).line("orders", 0), "orders 0 0 10 200 190 ok")
 		w.run("describe", "--help").exits(0).prints("distance", "not a count")
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--check").exits(0)
 	})
-	t.Run("LAG-8", func(t *testing.T) {
+	t.Run("LAG-8 the stored offset is the next to read", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 42}, [2]int64{0, 42}).save("billing", "orders", 42, 41)
 		d := w.run("describe", "-g", "billing", "-s", w.store, "-o", "json").exits(0).describe()
@@ -108,7 +108,7 @@ func TestCasesLag(t *testing.T) {
 		same(t, "41", words(d.row(t, "orders", 1).Stored.Lag, d.row(t, "orders", 1).Stored.Condition), "1 ok")
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--check").exits(0)
 	})
-	t.Run("LAG-9", func(t *testing.T) {
+	t.Run("LAG-9 a sum leaves out what is unknown", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 20}, [2]int64{0, 20}, [2]int64{0, 20}).commit("billing", "orders", 10)
 		w.run("describe", "-g", "billing").exits(0).prints("lag 10, without 2 partitions that have no offset")

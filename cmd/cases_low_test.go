@@ -9,7 +9,7 @@ import (
 func TestCasesLow(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"--stored", "--committed"} {
-		t.Run("LOW-1"+side, func(t *testing.T) {
+		t.Run("LOW-1 expired below the start, "+side, func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{0, 100}, [2]int64{100, 200}, [2]int64{100, 200})
 			w.commit("billing", "orders", 300, 40, 100, 200)
@@ -32,7 +32,7 @@ func TestCasesLow(t *testing.T) {
 			same(t, "committed", w.committed("billing", "orders"), committed)
 		})
 	}
-	t.Run("LOW-2", func(t *testing.T) {
+	t.Run("LOW-2 lag behind a commit in an emptied partition", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{1000, 1000}).commit("billing", "orders", 400)
 		c := w.run("describe", "-g", "billing", "-o", "json").exits(0).describe().row(t, "orders", 0).Committed
@@ -43,7 +43,7 @@ func TestCasesLow(t *testing.T) {
 		same(t, "committed", w.committed("billing", "orders"), "0=1000")
 		w.run("describe", "-g", "billing", "--check").exits(0)
 	})
-	t.Run("LOW-4", func(t *testing.T) {
+	t.Run("LOW-4 low by a few only", func(t *testing.T) {
 		t.Parallel()
 		gaps := []int64{5, 50, 0, 1, 10, 20, 30, 40}
 		w := start(t)
@@ -61,7 +61,7 @@ func TestCasesLow(t *testing.T) {
 		same(t, "exactly earliest", p.change(t, "orders", 2, "stored").Verdict, "keep")
 		same(t, "stored", " "+w.stored("billing", "orders"), want)
 	})
-	t.Run("LOW-6", func(t *testing.T) {
+	t.Run("LOW-6 a second run writes nothing", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 900}, [2]int64{0, 900}, [2]int64{700, 900})
 		w.commit("billing", "orders", 1, 2, 650).save("billing", "orders", 1, 2, 650)
@@ -83,7 +83,7 @@ func TestCasesLow(t *testing.T) {
 		same(t, "stored", w.stored("billing", "orders"), "0=800")
 		same(t, "committed", w.committed("billing", "orders"), "0=800")
 	})
-	t.Run("LOW-8", func(t *testing.T) {
+	t.Run("LOW-8 far behind, and all records there", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 22_000_000}, [2]int64{7, 30}, [2]int64{7, 30}, [2]int64{7, 30}, [2]int64{7, 30})
 		w.save("billing", "orders", 15_000_000, 7, 30, 6, 8).commit("billing", "orders", 1, 7, 30, 6, 8)

@@ -54,7 +54,7 @@ var hostile = map[string]string{
 // Every case of NAM: names are data.
 func TestCasesNam(t *testing.T) {
 	t.Parallel()
-	t.Run("NAM-1 NAM-7 NAM-8 every command", func(t *testing.T) {
+	t.Run("NAM-1 NAM-7 NAM-8 odd names in every command", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900})
 		for group := range hostile {
@@ -117,7 +117,7 @@ func TestCasesNam(t *testing.T) {
 		w.run("describe", "--group-regex", "bill(ing)?").exits(0).prints("billing")
 		w.run("describe", "--group-regex", "(").exits(2)
 	})
-	t.Run("NAM-3", func(t *testing.T) {
+	t.Run("NAM-3 the group without a name", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900})
 		w.commit("", "orders", 100)
@@ -151,7 +151,7 @@ func TestCasesNam(t *testing.T) {
 		})
 		w.run("describe", "-g", "").exits(3).says("INVALID_GROUP_ID")
 	})
-	t.Run("NAM-4 NAM-6 topics", func(t *testing.T) {
+	t.Run("NAM-4 NAM-6 topics that differ in little", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
 		for i, topic := range []string{"a.b", "a-b", "DATA", "data"} { // the broker refuses a_b beside a.b

@@ -7,7 +7,7 @@ import (
 // Every case of NONE: no commit, expired, numbers that stand for something else.
 func TestCasesNone(t *testing.T) {
 	t.Parallel()
-	t.Run("NONE-1", func(t *testing.T) {
+	t.Run("NONE-1 no commit is no number", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 3083}, [2]int64{0, 7}, [2]int64{0, 4388}).commit("billing", "orders", none, 0, 4388)
 		r := w.run("describe", "-g", "billing").exits(0).prints("without 1 partition that has no offset")
@@ -23,7 +23,7 @@ func TestCasesNone(t *testing.T) {
 		w.run("describe", "-g", "billing", "--check", "--max-lag", "7").exits(0)
 		w.run("describe", "-g", "billing", "--check", "--max-lag", "6").exits(10)
 	})
-	t.Run("NONE-3", func(t *testing.T) {
+	t.Run("NONE-3 expired commits are in the store", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{2000, 2719}).topic("other", [2]int64{0, 1}).commit("billing", "other", 1).save("billing", "orders", 2719)
 		r := w.run("describe", "-g", "billing", "-s", w.store, "-t", "orders").exits(0).prints("no committed offset (expired, removed or never committed)")
@@ -48,7 +48,7 @@ func TestCasesNone(t *testing.T) {
 		w.run("clamp", "-g", "billing", "-s", w.store, "-t", "orders", "--committed", "--missing", "earliest", "--execute").exits(0).prints("stored is 2719")
 		same(t, "committed", w.committed("billing", "orders"), "0=2000")
 	})
-	t.Run("NONE-5", func(t *testing.T) {
+	t.Run("NONE-5 a negative offset is refused", func(t *testing.T) {
 		t.Parallel()
 		for _, n := range []string{"-2", "-1", "-915623761775"} {
 			w := start(t).topic("orders", [2]int64{0, 10}).commit("billing", "orders", 5)
@@ -61,7 +61,7 @@ func TestCasesNone(t *testing.T) {
 			same(t, "file", w.file("billing", "orders"), "0 "+n+"\n")
 		}
 	})
-	t.Run("NONE-6", func(t *testing.T) {
+	t.Run("NONE-6 a running group without a commit", func(t *testing.T) {
 		t.Parallel()
 		for _, modern := range []bool{false, true} {
 			w := start(t).topic("orders", [2]int64{3, 8}, [2]int64{0, 5})
@@ -72,7 +72,7 @@ func TestCasesNone(t *testing.T) {
 			same(t, "p1", r.line("orders", 1), "orders 1 0 - 5 - no commit")
 		}
 	})
-	t.Run("NONE-8", func(t *testing.T) {
+	t.Run("NONE-8 a group that only its files know", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("a", [2]int64{0, 10}).topic("b", [2]int64{0, 10}, [2]int64{4, 10}).topic("c", [2]int64{0, 10})
 		w.save("billing", "a", 5).save("billing", "b", 6, 2).save("billing", "c", 7)

@@ -9,7 +9,7 @@ import (
 // Every case of PART: partitions that were added, that are missing, that are always empty.
 func TestCasesPart(t *testing.T) {
 	t.Parallel()
-	t.Run("PART-1", func(t *testing.T) {
+	t.Run("PART-1 partitions added since the file was written", func(t *testing.T) {
 		t.Parallel()
 		six := [][2]int64{{0, 10}, {0, 10}, {0, 10}, {0, 10}, {2, 10}, {0, 10}}
 		w := start(t).topic("orders", six...).saveAs("billing", "orders", "", "", 4, 5, 6)
@@ -57,7 +57,7 @@ func TestCasesPart(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{0, 10}, [2]int64{1, 10}).saveAs("billing", "orders", "", "", 4).commit("billing", "orders", 4, 7)
 		w.run("clamp", "-g", "billing", "-s", w.store, "--stored", "--execute").exits(4).says("committed is 7")
 	})
-	t.Run("PART-3", func(t *testing.T) {
+	t.Run("PART-3 metadata that lists fewer partitions", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{50, 90}, [2]int64{50, 90}, [2]int64{50, 90}, [2]int64{50, 90})
 		w.saveAs("billing", "orders", w.b.TopicID("orders"), "", 10, 60, 70, 80)
@@ -71,7 +71,7 @@ func TestCasesPart(t *testing.T) {
 			t.Errorf("file = %q", f)
 		}
 	})
-	t.Run("PART-4", func(t *testing.T) {
+	t.Run("PART-4 recreated with fewer partitions", func(t *testing.T) {
 		t.Parallel()
 		w := start(t)
 		var many [][2]int64
@@ -96,7 +96,7 @@ func TestCasesPart(t *testing.T) {
 			{"topic":"orders","partition":40,"side":"committed","offset":1,"epoch":null,"metadata":null,"written":0}`)
 		w.run("import", file, "--execute").exits(4).says("orders 40", "nothing was written")
 	})
-	t.Run("PART-5", func(t *testing.T) {
+	t.Run("PART-5 a partition that never had a record", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 2}, [2]int64{0, 0}, [2]int64{0, 1}, [2]int64{0, 0}, [2]int64{0, 1}, [2]int64{0, 0}, [2]int64{0, 1}, [2]int64{5, 5})
 		w.commit("billing", "orders", 2, 0, 1, 0, 1, 0, 0, 0).save("billing", "orders", 2, 0, 1, 0, 1, 0, 0, 0)

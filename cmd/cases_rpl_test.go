@@ -200,9 +200,9 @@ func TestReplayTimes(t *testing.T) {
 	at := func(minute int) string {
 		return noon.Add(time.Duration(minute-60) * time.Minute).Format("2006-01-02T15:04:05Z")
 	}
-	same(t, "TIM-10", offsetsOf(read("--from", at(12)).exits(0).says("older records may follow").out, "orders", 0), "1 2 3 4")
+	same(t, "TIM-10 times that do not grow", offsetsOf(read("--from", at(12)).exits(0).says("older records may follow").out, "orders", 0), "1 2 3 4")
 	same(t, "until", offsetsOf(read("--from", "earliest", "--until", at(13)).exits(0).out, "orders", 0), "0 1 2")
-	same(t, "RPL-4", read("--from", at(59)).exits(0).says("no record at or after", "0 records").out, "")
+	same(t, "RPL-4 behind the last record", read("--from", at(59)).exits(0).says("no record at or after", "0 records").out, "")
 	same(t, "@", offsetsOf(read("--from", fmt.Sprintf("@%d", times[3].UnixMilli())).exits(0).out, "orders", 0), "3 4")
 	for _, back := range []string{"7d", "P7D", "PT168H", "168h"} { // TIM-8: a day is 24 hours
 		r := read("--from", back).exits(0).says(noon.Add(-7*24*time.Hour).Format("2006-01-02T15:0") + "0:00.0")

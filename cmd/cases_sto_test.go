@@ -14,7 +14,7 @@ import (
 // What the commands make of a store beside the commits. That each kind of store does its part is tested in its own folder.
 func TestCasesSto(t *testing.T) {
 	t.Parallel()
-	t.Run("STO-6", func(t *testing.T) {
+	t.Run("STO-6 a job that begins to commit", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 1500}).save("billing", "orders", 1000)
 		reset := []string{"reset", "-g", "billing", "-t", "orders", "-s", w.store, "--to-stored", "--execute"}
@@ -29,7 +29,7 @@ func TestCasesSto(t *testing.T) {
 		w.run(reset...).exits(0)
 		same(t, "the store's by choice", w.committed("billing", "orders"), "0=1000")
 	})
-	t.Run("STO-7", func(t *testing.T) {
+	t.Run("STO-7 store and commits disagree", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{200, 300}).save("billing", "orders", 50).commit("billing", "orders", 260)
 		r := w.run("describe", "-g", "billing", "-s", w.store).exits(0)
@@ -39,7 +39,7 @@ func TestCasesSto(t *testing.T) {
 		same(t, "stored", w.stored("billing", "orders"), "0=200")
 		same(t, "committed", w.committed("billing", "orders"), "0=260")
 	})
-	t.Run("STO-9", func(t *testing.T) {
+	t.Run("STO-9 high for a moment only", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 305}).commit("billing", "orders", 300)
 		gateway := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -57,7 +57,7 @@ func TestCasesSto(t *testing.T) {
 		again()
 		w.run("clamp", "-g", "billing", "-t", "orders", "-s", store, "--stored", "--execute").exits(0).prints("in range", "Nothing to do")
 	})
-	t.Run("STO-11", func(t *testing.T) {
+	t.Run("STO-11 a topic in several sources", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 20}).commit("billing", "orders", 5)
 		ck := t.TempDir()

@@ -37,7 +37,7 @@ func (w *world) to(args ...string) result {
 // Every case of TIM: times and durations.
 func TestCasesTim(t *testing.T) {
 	t.Parallel()
-	t.Run("TIM-1", func(t *testing.T) {
+	t.Run("TIM-1 a time after a partition's last record", func(t *testing.T) {
 		t.Parallel()
 		w := timed(t, []time.Time{clock(9, 0), clock(10, 0)}, []time.Time{clock(11, 0), clock(12, 30), clock(12, 40)})
 		r := w.to("--to-datetime", "2024-05-01T12:00:00.000").exits(0).prints("2 of 2 verified")
@@ -56,7 +56,7 @@ func TestCasesTim(t *testing.T) {
 		p := w.to("--to-datetime", "2024-05-01T12:00:00.000", "-o", "json").exits(0).plan()
 		same(t, "empty", words(p.Counts.Keep, p.change(t, "orders", 0, "committed").New.Offset), "1 0")
 	})
-	t.Run("TIM-3", func(t *testing.T) {
+	t.Run("TIM-3 a time that no record has reached", func(t *testing.T) {
 		t.Parallel()
 		var ten []time.Time
 		for i := range 10 {
@@ -67,7 +67,7 @@ func TestCasesTim(t *testing.T) {
 		w.to("--to-datetime", "2024-05-02T11:00:00.000Z").exits(0).prints("no record at or after")
 		same(t, "committed", w.committed("billing", "orders"), "0=10")
 	})
-	t.Run("TIM-4", func(t *testing.T) {
+	t.Run("TIM-4 zones with minutes", func(t *testing.T) {
 		t.Parallel()
 		for in, want := range map[string]string{
 			"2024-05-01T10:00:00.000+05:30": "2024-05-01T04:30:00.000Z (@1714537800000)",
@@ -96,7 +96,7 @@ func TestCasesTim(t *testing.T) {
 			same(t, in, w.committed("billing", "orders"), fmt.Sprint("0=", first))
 		}
 	})
-	t.Run("TIM-5", func(t *testing.T) {
+	t.Run("TIM-5 a time without a zone", func(t *testing.T) {
 		t.Parallel()
 		records := []time.Time{clock(1, 0), clock(2, 40), clock(11, 40), clock(12, 0)}
 		for _, zone := range []string{"UTC", "Asia/Tokyo", "America/St_Johns"} {
@@ -117,7 +117,7 @@ func TestCasesTim(t *testing.T) {
 		w.to("--to-datetime", "2024-05-01T11:40:00Z", "--timezone", "Asia/Tokyo").exits(0).says("2024-05-01T11:40:00.000Z")
 		same(t, "a zone in the time wins", w.committed("billing", "orders"), "0=2")
 	})
-	t.Run("TIM-6", func(t *testing.T) {
+	t.Run("TIM-6 seconds in the place of milliseconds", func(t *testing.T) {
 		t.Parallel()
 		w := timed(t, []time.Time{clock(1, 0)})
 		w.now = clock(12, 0)
@@ -149,7 +149,7 @@ func TestCasesTim(t *testing.T) {
 		w.to("--to-datetime", "2024-05-02T11:59:59Z").exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=1")
 	})
-	t.Run("TIM-8", func(t *testing.T) {
+	t.Run("TIM-8 days in a duration", func(t *testing.T) {
 		t.Parallel()
 		weekAgo := clock(12, 0).AddDate(0, 0, -7)
 		for _, d := range []string{"7d", "P7D", "PT168H", "168h", "p7d", "10080m"} {
@@ -172,7 +172,7 @@ func TestCasesTim(t *testing.T) {
 		w.to("--by-duration", "1.5d").exits(0).says("2024-04-30T00:00:00.0")
 		w.run("reset", "--help").exits(0).prints("--by-duration", "PT12H, P7D")
 	})
-	t.Run("TIM-10", func(t *testing.T) {
+	t.Run("TIM-10 timestamps that do not grow", func(t *testing.T) {
 		t.Parallel()
 		w := timed(t, []time.Time{clock(10, 0), clock(12, 0), clock(11, 0), clock(13, 0), clock(14, 0)})
 		w.to("--to-datetime", "2024-05-01T12:00:00.000").exits(0).says("older records may follow")

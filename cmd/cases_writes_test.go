@@ -43,7 +43,7 @@ func TestCasesOfEveryWrite(t *testing.T) {
 	const before = "0=600 1=600 2=600"
 	for _, c := range everyWrite() {
 		args := func(w *world, more ...string) []string { return append(slices.Clone(c.args(w)), more...) }
-		t.Run("WRT-7 "+c.name, func(t *testing.T) {
+		t.Run("WRT-7 a dry run of "+c.name, func(t *testing.T) {
 			t.Parallel()
 			w := three(t)
 			for _, way := range []string{"--dry-run", "--check"} {
@@ -57,7 +57,7 @@ func TestCasesOfEveryWrite(t *testing.T) {
 			same(t, "writes", w.writes(), 0)
 			same(t, "backups", len(w.backups()), 0)
 		})
-		t.Run("WRT-1 "+c.name, func(t *testing.T) {
+		t.Run("WRT-1 one partition refused to "+c.name, func(t *testing.T) {
 			t.Parallel()
 			w := three(t)
 			line := args(w, "--execute", "-o", "json")
@@ -94,7 +94,7 @@ func TestCasesOfEveryWrite(t *testing.T) {
 			})
 			w.run(append(line, "-o", "json")...).exits(3).says("2 of 3 verified", "read back 777", "orders 2", `"cause":"changed"`, "shows what stands now; run the same command again to plan from there")
 		})
-		t.Run("GRP-12 "+c.name, func(t *testing.T) {
+		t.Run("GRP-12 --wait-empty "+c.name, func(t *testing.T) {
 			t.Parallel()
 			w := three(t)
 			line := args(w, "--execute", "--wait-empty")

@@ -18,7 +18,7 @@ import (
 func TestCasesWrt(t *testing.T) {
 	t.Parallel()
 	three := [][2]int64{{500, 900}, {500, 900}, {500, 900}}
-	t.Run("WRT-1", func(t *testing.T) {
+	t.Run("WRT-1 one partition refused among others", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", three...).commit("billing", "orders", 1, 2, 3).save("billing", "orders", 1, 2, 3)
 		stop := w.b.FailCommit("orders", 1, kerr.TopicAuthorizationFailed)
@@ -49,7 +49,7 @@ func TestCasesWrt(t *testing.T) {
 		same(t, "c", w.committed("c", "orders"), "0=3")
 		same(t, "a", w.committed("a", "orders"), "0=500")
 	})
-	t.Run("WRT-3", func(t *testing.T) {
+	t.Run("WRT-3 only what is out of range moves", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 50}, [2]int64{0, 50}, [2]int64{0, 50}, [2]int64{20, 50})
 		for g := range 20 {
@@ -72,7 +72,7 @@ func TestCasesWrt(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{10, 50}, [2]int64{0, 2000}).commit("a", "orders", 60, 5000).commit("b", "orders", 60, 3)
 		w.run("clamp", "--all-groups", "--high", "end", "--dry-run").exits(0).prints("skips up to 40 readable", "skips up to 2,000 readable", "In all this skips up to 2,080 readable")
 	})
-	t.Run("WRT-5", func(t *testing.T) {
+	t.Run("WRT-5 a failure is in the exit code", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", three...).commit("billing", "orders", 1, 2, 3)
 		file := w.backupFile(`{"topic":"orders","partition":0,"side":"committed","offset":6,"epoch":null,"metadata":null,"written":5}`)
@@ -108,7 +108,7 @@ func TestCasesWrt(t *testing.T) {
 		w.run("describe", "-g", "billing", "--expect-cluster", w.cluster()).exits(0)
 		same(t, "committed", w.committed("billing", "orders"), "0=1 1=2 2=3")
 	})
-	t.Run("WRT-7", func(t *testing.T) {
+	t.Run("WRT-7 a dry run says so", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", three...).commit("billing", "orders", 1, 2, 600).save("billing", "orders", 1, 2, 600)
 		for _, side := range []string{"--stored", "--committed"} {

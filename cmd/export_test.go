@@ -330,7 +330,7 @@ func TestExportExits(t *testing.T) {
 		w.run("export", "-g", "billing", "-t", "nowhere").exits(1).says(`topic "nowhere" does not exist`)
 		w.run("export", "-g", "billing", "-s", w.store+"/nowhere", "--stored").exits(1).says(w.store + "/nowhere")
 	})
-	t.Run("GRP-9", func(t *testing.T) {
+	t.Run("GRP-9 a share group", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9})
 		w.share()

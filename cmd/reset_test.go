@@ -159,7 +159,7 @@ func TestResetOutOfRange(t *testing.T) {
 		says   []string
 		after  string // with --clamp
 	}{
-		{"WRT-10", []string{"--to-offset", "5000"}, []string{"orders 0: committed 700: 5000 is high: the range is 500..900", "add --clamp"}, "0=900 1=900"},
+		{"WRT-10 above the end", []string{"--to-offset", "5000"}, []string{"orders 0: committed 700: 5000 is high: the range is 500..900", "add --clamp"}, "0=900 1=900"},
 		{"below earliest", []string{"--to-offset", "10"}, []string{"10 is low: the range is 500..900", "add --clamp"}, "0=500 1=500"},
 		{"to stored", []string{"--to-stored", "-s", "STORE"}, []string{"orders 0: committed 700: 400 is low: the range is 500..900", "orders 1: committed 600: 1000 is high"}, "0=500 1=900"},
 		{"from a group", []string{"--from-group", "outside"}, []string{"400 is low", "1000 is high"}, "0=500 1=900"},
@@ -458,7 +458,7 @@ func TestResetRefuses(t *testing.T) {
 			reset(w, "--wait-empty", "50ms", "--execute").exits(0).prints("2 of 2 verified")
 		})
 	}
-	t.Run("GRP-5 GRP-9", func(t *testing.T) {
+	t.Run("GRP-5 GRP-9 Connect's workers, and a share group", func(t *testing.T) {
 		t.Parallel()
 		w := two(t)
 		w.share()
@@ -471,13 +471,13 @@ func TestResetRefuses(t *testing.T) {
 		reset(w, "--execute").exits(4).says("coordinates Connect workers", "connect-NAME")
 		same(t, "writes", w.writes(), 0)
 	})
-	t.Run("GRP-10", func(t *testing.T) {
+	t.Run("GRP-10 a paused connector", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).commit("connect-sink1", "orders", 1)
 		w.classic(stable("consumer", "connector-consumer-sink1-0"))
 		w.run("reset", "-g", "connect-sink1", "-t", "orders", "--to-latest", "--execute").exits(4).says("connector-consumer-sink1-0", "paused connector", "stop it")
 	})
-	t.Run("GRP-6", func(t *testing.T) {
+	t.Run("GRP-6 a misspelled group", func(t *testing.T) {
 		t.Parallel()
 		w := two(t)
 		w.run("reset", "-g", "biling", "-t", "orders", "--to-latest", "--execute").exits(4).says(`group "biling" does not exist`, "--create")
@@ -489,7 +489,7 @@ func TestResetRefuses(t *testing.T) {
 		stop()
 		reset(w, "--execute").exits(0)
 	})
-	t.Run("GRP-8 --idle", func(t *testing.T) {
+	t.Run("GRP-8 --idle, and a commit moves", func(t *testing.T) {
 		t.Parallel()
 		w := two(t)
 		looks := 0
@@ -516,7 +516,7 @@ func TestResetRefuses(t *testing.T) {
 		reset(w).exits(4).says("gone since the plan", "nothing was written").never("Usage")
 		same(t, "writes", w.writes(), 0)
 	})
-	t.Run("MIG-6", func(t *testing.T) {
+	t.Run("MIG-6 Kafka's own topics", func(t *testing.T) {
 		t.Parallel()
 		w := two(t)
 		w.b.Reset()

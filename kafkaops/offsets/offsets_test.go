@@ -229,7 +229,7 @@ func TestWords(t *testing.T) {
 	}
 	none3 := offsets.Row{Range: known(2000, 2719), Stored: offsets.At(2719)}
 	if got := none3.Words("c", true); !strings.Contains(got, "no committed offset (expired, removed or never committed)") {
-		t.Errorf("NONE-3: got %q", got)
+		t.Errorf("NONE-3, commits that expired: got %q", got)
 	}
 }
 

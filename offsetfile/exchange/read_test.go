@@ -148,9 +148,9 @@ func TestKafkaCSV(t *testing.T) {
 		{"a header of four", "group,topic,partition,offset\na,orders,0,1\n", "a orders 0 1 @2\n", 0},
 		{"only a header", "group,topic,partition,offset\n", "", 0},
 		{"FMT-3 the blank line that Kafka prints", "orders,0,1\r\n\r\n", "g orders 0 1 @1\n", 0},
-		{"FMT-9", "orders,0,5000000001\n", "g orders 0 5000000001 @1\n", 0},
+		{"FMT-9 above 32 bits", "orders,0,5000000001\n", "g orders 0 5000000001 @1\n", 0},
 		{"NAM-4 dots and underscores, NAM-6 case", "a.b,0,10\na_b,0,99\nDATA,0,1\ndata,0,2\n", "g DATA 0 1 @3\ng a.b 0 10 @1\ng a_b 0 99 @2\ng data 0 2 @4\n", 0},
-		{"NAM-1 NAM-7 NAM-8", "team/job:forward,t,0,1\n\"a+b\",t,0,2\na%3Ab,t,0,3\n[x,t,0,4\n{y,t,0,5\n", "[x t 0 4 @4\na%3Ab t 0 3 @3\na+b t 0 2 @2\nteam/job:forward t 0 1 @1\n{y t 0 5 @5\n", 0},
+		{"NAM-1 NAM-7 NAM-8 slashes, blanks and escapes in names", "team/job:forward,t,0,1\n\"a+b\",t,0,2\na%3Ab,t,0,3\n[x,t,0,4\n{y,t,0,5\n", "[x t 0 4 @4\na%3Ab t 0 3 @3\na+b t 0 2 @2\nteam/job:forward t 0 1 @1\n{y t 0 5 @5\n", 0},
 		{"a bracket first", "[x,t,0,4\n", "[x t 0 4 @1\n", 0},
 		{"same twice", "orders,0,1\norders,0,1\norders,0,1\n", "g orders 0 1 @1\n", 2},
 		{"topics of digits", "0,1,2\n", "g 0 1 2 @1\n", 0},
@@ -224,7 +224,7 @@ func TestFile(t *testing.T) {
 		{"FMT-3 CRLF", strings.ReplaceAll(whole, "\n", "\r\n"), "billing orders 0 1500 epoch=4 id=5Qx0 @7\nbilling orders 1 1498 id=5Qx0 @8\n", 0},
 	})
 	bad(t, exchange.File, []badCase{
-		{"FMT-12", "0 -915623761775\n", []string{"line 1: offset \"-915623761775\" of partition 0 is negative: Flink's marker for earliest, not a position; for the beginning use reset --to-earliest"}},
+		{"FMT-12 an engine's marker", "0 -915623761775\n", []string{"line 1: offset \"-915623761775\" of partition 0 is negative: Flink's marker for earliest, not a position; for the beginning use reset --to-earliest"}},
 		{"no final newline", "0 1500\n1 14", []string{`line 2: no line end: the file was cut off in "1 14"`}},
 		{"another version", "# gtoffset 2\n", []string{`line 1: version "2" of the gtoffset format is not known here, only 1 is; a newer gtoffset may know it`}},
 		{"of two clusters", strings.Replace(whole, "1 1498", "1 1498 cluster=other", 1), []string{`line 8: partition 1 was recorded for cluster "other", the rest for "MkU3"`}},
