@@ -39,14 +39,20 @@ const (
 	helpMost  = 80
 )
 
-// setHelp writes the help by code: cobra's templates would pull in text/template and double the binary. columns is the terminal's
-// width, 0 for none.
-func setHelp(root *cobra.Command, columns int) {
+// setHelp writes the help by code: cobra's templates would pull in text/template and double the binary.
+func (g *global) setHelp(root *cobra.Command) {
 	wide := helpMost
-	if columns > 0 {
+	if columns := g.env.StdoutWidth; columns > 0 {
 		wide = min(max(columns, helpLeast), helpMost)
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if words := c.Flags().Args(); c == root && len(words) > 0 { // cobra takes --help of any word for that of all
+			if c, _, _ = c.Find(words); c == root {
+				g.unheard = unknownCommand(c, words[0])
+				return
+			}
+			c.InitDefaultHelpFlag()
+		}
 		h := newHelpText(wide)
 		h.text(c.Short + ".")
 		if c.Long != "" {

@@ -84,3 +84,17 @@ func TestSeveralUnknownGroups(t *testing.T) {
 		same(t, "cause", w.run(append(args, "-o", "json")...).exits(1).failure().Cause, "missing")
 	}
 }
+
+// A command that does not exist has no help.
+func TestHelpOfNoCommand(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	for _, help := range []string{"--help", "-h"} {
+		same(t, "stdout", w.run("frobnicate", help).exits(2).says(`there is no command "frobnicate"`).out, "")
+		same(t, "stdout", w.run("-b", "none:9092", "frobnicate", help).exits(2).says(`there is no command "frobnicate"`).out, "")
+		w.run("describ", help).exits(2).says("hint: gtoffset describe")
+		w.run("help", help).exits(0)
+		text := w.run("describe", help).exits(0).prints("--watch").out
+		same(t, "help before the command", w.run(help, "describe").exits(0).out, text)
+	}
+}

@@ -47,6 +47,9 @@ func Main(ctx context.Context, env Env, args []string) int {
 	root.SetErr(g.env.Stderr)
 	g.soft, g.hard = ctx, ctx
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = g.unheard
+	}
 	g.close()
 	if err != nil && g.format == "" { // the flags were not read up to it
 		g.format = givenFormat(args)
@@ -86,6 +89,7 @@ type global struct {
 	session    *session
 	isFlag     func(name string) bool // of the command
 	read       sync.Map               // the variables that were asked for, by name
+	unheard    error                  // --help was asked of a command that does not exist
 	unwritten  bool                   // it is a command that writes, and has not yet begun to
 }
 
@@ -133,7 +137,7 @@ says what a restart would do; and repairs it: plan, consent, backup, write, veri
 	if g.completing() {
 		g.completions(root)
 	}
-	setHelp(root, g.env.StdoutWidth)
+	g.setHelp(root)
 	return root
 }
 
