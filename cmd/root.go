@@ -51,6 +51,7 @@ func Main(ctx context.Context, env Env, args []string) int {
 		err = g.unheard
 	}
 	g.close()
+	out.noteClosed(g)
 	if err != nil && g.format == "" { // the flags were not read up to it
 		g.format = givenFormat(args)
 	}

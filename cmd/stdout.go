@@ -12,10 +12,12 @@ import (
 // nobody looks at what a write returns.
 type stdout struct {
 	w      io.Writer
+	used   bool
 	failed *stdoutError
 }
 
 func (o *stdout) Write(p []byte) (int, error) {
+	o.used = true
 	n, err := o.w.Write(p)
 	if err == nil {
 		return n, nil
@@ -53,6 +55,13 @@ func (g *global) nowhere(what, hint string) error {
 		return nil
 	}
 	return &problem{code: exitFailed, text: "stdout is closed: " + what + " would be nowhere", hint: hint}
+}
+
+// noteClosed tells that nobody was shown what a command answered.
+func (o *stdout) noteClosed(g *global) {
+	if o.used && g.env.StdoutClosed != nil && g.env.StdoutClosed() {
+		g.note("stdout is closed: what was to be shown there is nowhere")
+	}
 }
 
 // direct is the file behind stdout, for a process that is to have it as its own.

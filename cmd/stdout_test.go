@@ -143,7 +143,23 @@ func TestStdoutClosed(t *testing.T) {
 	}
 	w.wrap = []string{"sh", "-c", `exec "$0" "$@" >&-`}
 	w.process(0, "", "replay", "-t", "empty", "--from", "earliest").exits(1).says("error: stdout is closed", "hint: ")
-	w.process(0, "", "replay", "-t", "empty", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0)
+	w.process(0, "", "replay", "-t", "empty", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0).never("stdout")
+}
+
+// What a closed stdout would have shown is said to be nowhere, once; and no file that is written takes the place of a closed stream.
+func TestStdoutClosedOfAWrite(t *testing.T) {
+	t.Parallel()
+	note := "gtoffset: stdout is closed: what was to be shown there is nowhere\n"
+	for _, tc := range []struct{ to, note string }{{"", ""}, {">/dev/null", ""}, {">&-", note}, {"<&- >&-", note}, {"<&- >&- 2>&-", ""}} {
+		w := start(t).topic("orders", [2]int64{10, 20}).commit("billing", "orders", 5).save("billing", "orders", 5)
+		w.wrap = []string{"sh", "-c", `exec "$0" "$@" ` + tc.to}
+		line := []string{"clamp", "-g", "billing", "-s", w.store, "--stored", "--committed", "--execute"}
+		r := w.process(0, "", line...).exits(0)
+		same(t, tc.to+" note", strings.Count(r.err, note), strings.Count(tc.note, note))
+		same(t, tc.to+" stored, committed", w.stored("billing", "orders")+", "+w.committed("billing", "orders"), "0=10, 0=10")
+		w.run("import", w.backups()[0], "--dry-run").exits(0)
+		w.process(0, "", append(line, "-q")...).exits(0).never("stdout")
+	}
 }
 
 // Whoever interrupts at the question is told as much as one who says no.
