@@ -144,7 +144,7 @@ func (v History) grid(colour bool) Grid {
 		{Name: "HELD", Right: true},
 		{Name: "BY"},
 	}}
-	g.toned = len(g.Columns) - 1
+	g.toned, g.lined = len(g.Columns)-1, true
 	for _, row := range v.rows() {
 		e := &row[0]
 		cells := []string{e.Time.UTC().Format("2006-01-02 15:04:05.000"), e.What.String(), "", "", "", "", "", "", cleanText(e.Author(v.Retention))}

@@ -42,6 +42,7 @@ type Grid struct {
 	title   string   // what stands in the lines above the rows, for a line before the headings; "": that is plain
 	above   []string // lines before each row, each with its line end; nil: none
 	below   []string // and after it
+	lined   bool     // names above the rows stand in columns of their own, and the numbers below them are set in
 	bare    bool     // drawn without tablewriter however small it is: one of many, or where each millisecond counts
 	least   int      // how narrow a shortened last column may be; 0: leastText
 }
@@ -284,8 +285,9 @@ func (g Grid) byTwoPasses(w io.Writer) error {
 const leastText = 20
 
 // fit lays the grid out for a terminal, so that no row wraps. Names, which are the first lead columns, go to a line of their own
-// above the rows if the numbers would leave no room for them. A text in the last column, the toned one, that does not fit is
-// shortened, or goes to a line of its own below the row; may it not be shortened, it always goes there. Numbers are never cut.
+// above the rows if the numbers would leave no room for them; those of a lined grid stay in columns there. A text in the last column,
+// the toned one, that does not fit is shortened, or goes to a line of its own below the row; may it not be shortened, it always goes
+// there. Numbers are never cut.
 func (g *Grid) fit(s Stream, lead int, shorten bool) {
 	if s.Width <= 0 || len(g.Rows) == 0 {
 		return
@@ -301,23 +303,32 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 		return n
 	}
 	if title := len(g.Columns[g.toned].Name); room() < title {
-		g.raise(lead)
-		w = g.widths()
-		if room() < title {
-			for i := range g.Columns {
-				g.Columns[i].gap = 1
+		narrow := func() {
+			if room() < title {
+				for i := range g.Columns {
+					g.Columns[i].gap = 1
+				}
 			}
 		}
-		if room() < title { // the blank columns below the names too
+		headings := g.raise(lead, w, s.Width)
+		w = g.widths()
+		if !g.lined {
+			narrow()
+		}
+		if room() < title || g.lined { // the blank columns below the names too
+			if lead > 1 {
+				g.title = headings
+			}
+			if g.lined {
+				lead--
+				g.Columns[lead] = Column{gap: gutter}
+			}
 			for i := range g.Rows {
 				g.Rows[i] = g.Rows[i][lead:]
 			}
-			for _, c := range g.Columns[:lead] {
-				if lead > 1 {
-					g.title = strings.TrimLeft(g.title+" "+c.Name, " ")
-				}
-			}
-			g.Columns, w, g.toned = g.Columns[lead:], w[lead:], g.toned-lead
+			g.Columns, g.toned = g.Columns[lead:], g.toned-lead
+			w = g.widths()
+			narrow()
 		}
 		if room() < title {
 			g.Columns[g.toned].Name = "" // not even an ok has room
@@ -336,7 +347,7 @@ func (g *Grid) fit(s Stream, lead int, shorten bool) {
 		}
 		return
 	}
-	if g.Columns[g.toned].Name == "" {
+	if g.Columns[g.toned].Name == "" || g.lined && g.above != nil { // there all rows have one shape
 		left = 0
 	}
 	paint := newPaints(s.Color)
@@ -367,13 +378,18 @@ func (g *Grid) numbers() int {
 	return n
 }
 
-// raise puts the names of the rows, their first cells, on lines of their own, once for all rows that have the same.
-func (g *Grid) raise(lead int) {
+// raise puts the names of the rows, their first cells, on lines of their own, once for all rows that have the same, and returns what
+// such a line has for headings.
+func (g *Grid) raise(lead int, w []int, most int) string {
+	headings := make([]string, lead)
+	for i, c := range g.Columns[:lead] {
+		headings[i] = c.Name
+	}
 	g.above = make([]string, len(g.Rows))
 	last := ""
 	for i, row := range g.Rows {
-		names := strings.TrimRight(strings.Join(row[:lead], " "), " ")
-		if i == 0 || names != last {
+		names := g.names(row[:lead], w, most)
+		if i == 0 || names != last || g.lined {
 			g.above[i] = names + "\n"
 		}
 		last = names
@@ -381,6 +397,24 @@ func (g *Grid) raise(lead int) {
 			row[j] = ""
 		}
 	}
+	return g.names(headings, w, most)
+}
+
+// names are the names of a row in one line, in columns as far as these leave room in most.
+func (g *Grid) names(row []string, w []int, most int) string {
+	if !g.lined {
+		return strings.TrimRight(strings.Join(row, " "), " ")
+	}
+	var line []byte
+	at := 0
+	for i, cell := range row {
+		line = append(line, cell...)
+		if at += w[i] + gutter; at < most {
+			line = appendBlanks(line, max(w[i]-width(cell), 0))
+		}
+		line = appendBlanks(line, gutter)
+	}
+	return strings.TrimRight(string(line), " ")
 }
 
 // fold breaks a clean text at blanks into lines of at most n columns, where its words allow it. All but the first begin with hang.
