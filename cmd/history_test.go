@@ -110,6 +110,26 @@ func TestHistory(t *testing.T) {
 	same(t, "a row", strings.Join(all[2][1:9], ","), "2031-11-29T09:00:05.000Z,back,orders,0,500,0,-500,3000")
 }
 
+// In a group without members a step forward that is not written as the job writes its own has a row of its own.
+func TestHistoryUnlikeTheJob(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	w.topic("orders", [2]int64{0, 1000})
+	for i := range int64(9) {
+		note := fmt.Sprint("batch ", i)
+		if i == 5 {
+			note = ""
+		}
+		log.Batch(after(float64(i)), kafkatest.OffsetCommit("billing", "orders", 0, 100*i, note))
+	}
+	w.commit("billing", "orders", 800)
+	var got []string
+	for _, e := range w.run("history", "-g", "billing", "-o", "json").exits(0).history().Events[1:] {
+		got = append(got, words(e.From, e.To, e.Commits, strings.Contains(e.Author, "; without a note, unlike the commit before")))
+	}
+	same(t, "events", strings.Join(got, "; "), "0 400 4 false; 400 500 1 true; 500 800 3 false")
+}
+
 // A store may be named in the environment, for the commands that read it: this one does not.
 func TestHistoryHasNoStore(t *testing.T) {
 	t.Parallel()

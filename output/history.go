@@ -128,7 +128,7 @@ func (v History) rows() [][]offsets.HistoryEvent {
 // together reports whether two events differ in their partitions and numbers only.
 func together(a, b *offsets.HistoryEvent) bool {
 	return !a.OfGroup() && a.What == b.What && a.Key.Topic == b.Key.Topic && a.Request == b.Request && a.Time.Equal(b.Time) && a.By == b.By &&
-		a.Count == b.Count && a.Producer == b.Producer && a.Txn == b.Txn && a.Note == b.Note && a.Whole == b.Whole && a.Commits == b.Commits && a.Ended.Equal(b.Ended) &&
+		a.Count == b.Count && a.Producer == b.Producer && a.Txn == b.Txn && a.Note == b.Note && a.Unlike == b.Unlike && a.Whole == b.Whole && a.Commits == b.Commits && a.Ended.Equal(b.Ended) &&
 		a.Largest == b.Largest && a.LargestAt.Equal(b.LargestAt) && a.Idle == b.Idle && (a.From == offsets.None) == (b.From == offsets.None)
 }
 

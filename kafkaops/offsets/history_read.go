@@ -65,8 +65,8 @@ type place struct {
 	back   int64 // where it stood before it went back the last time; None once it has returned there
 }
 
-// run is the work of a job that assigns its partitions: thousands of steps forward, and nothing else. One event sums them up; it gets
-// the sum when the run is over.
+// run is the work of a job that assigns its partitions: thousands of steps forward, all written in one way, and nothing else. One event
+// sums them up; it gets the sum when the run is over.
 type run struct {
 	event   int32 // None: there is no run that may go on
 	commits int32
@@ -313,8 +313,12 @@ func (h *Historian) over(m move) bool { return h.policy.Skip != None && m.step >
 func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
 	runs := m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.policy.All && !h.over(m) && !returns
+	unlike := ""
+	if runs && c.run.event != None {
+		unlike = p.Value.unlike(&c.value)
+	}
 	switch {
-	case runs && c.run.event != None && h.within(at):
+	case runs && c.run.event != None && unlike == "" && h.within(at):
 		c.run.step(c.value.Offset, m.step, at)
 		h.out.Shown++
 		return
@@ -334,12 +338,28 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		c.back = None
 	}
 	e := p.event(at)
-	e.What, e.By, e.Undone = m.what, m.by, undone
+	e.What, e.By, e.Undone, e.Unlike = m.what, m.by, undone, unlike
 	c.stands(&e)
 	if i := h.show(e); runs {
 		c.run = run{event: int32(i)}
 		c.run.step(c.value.Offset, m.step, at)
 	}
+}
+
+// unlike says in what a commit was written otherwise than the one before, "" for nothing: a job writes all of its own in one way. What a
+// note says does not count, as a job may write another one each time.
+func (v *Value) unlike(before *Value) string {
+	switch {
+	case v.Epoch == None && before.Epoch != None:
+		return "without a leader epoch"
+	case v.Epoch != None && before.Epoch == None:
+		return "with a leader epoch"
+	case v.Metadata == "" && before.Metadata != "":
+		return "without a note"
+	case v.Metadata != "" && before.Metadata == "":
+		return "with a note"
+	}
+	return ""
 }
 
 // pass counts a commit that is not shown.

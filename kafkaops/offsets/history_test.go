@@ -109,6 +109,9 @@ func brief(h History) string {
 		if e.Commits > 1 {
 			text += fmt.Sprintf(" x%d", e.Commits)
 		}
+		if e.Unlike != "" {
+			text += " " + strings.ReplaceAll(e.Unlike, " ", "-")
+		}
 		all = append(all, text)
 	}
 	return strings.Join(all, "; ")
@@ -116,6 +119,8 @@ func brief(h History) string {
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
+	epoch := func(r *LogRecord) { r.Value.Epoch = 3 }
+	note := func(note string) func(*LogRecord) { return func(r *LogRecord) { r.Value.Metadata = note } }
 	id := func(id string) func(*LogRecord) { return func(r *LogRecord) { r.Value.TopicID = id } }
 	tests := []struct {
 		name   string
@@ -177,6 +182,23 @@ func TestHistory(t *testing.T) {
 			new(tape).
 				put(1, committed(0, 10)).put(2, committed(0, 20)).put(3, committed(0, 20)).put(4, committed(0, 35)).put(5, committed(0, 5)).put(6, committed(0, 6)),
 			"1 new 0 none>10 not-a-member; 2 forward 0 10>35 not-a-member 1s x2; 5 back 0 35>5 not-a-member 1s; 6 forward 0 5>6 not-a-member 1s",
+		},
+		{
+			"a step that is written otherwise stands alone in it",
+			HistoryPolicy{Skip: None},
+			new(tape).
+				put(1, with(committed(0, 10), epoch)).put(2, with(committed(0, 20), epoch)).put(3, with(committed(0, 30), epoch)).put(4, committed(0, 90)).
+				put(5, with(committed(0, 91), epoch)).put(6, with(committed(0, 92), epoch)),
+			"1 new 0 none>10 not-a-member; 2 forward 0 10>30 not-a-member 1s x2; 4 forward 0 30>90 not-a-member 1s without-a-leader-epoch; " +
+				"5 forward 0 90>92 not-a-member 1s x2 with-a-leader-epoch",
+		},
+		{
+			"one without a note among noted ones, each with another",
+			HistoryPolicy{Skip: None},
+			new(tape).
+				put(1, with(committed(0, 10), note("a"))).put(2, with(committed(0, 20), note("b"))).put(3, with(committed(0, 30), note("c"))).put(4, committed(0, 90)).
+				put(5, committed(0, 91)).put(6, with(committed(0, 92), note("d"))),
+			"1 new 0 none>10 not-a-member; 2 forward 0 10>30 not-a-member 1s x2; 4 forward 0 30>91 not-a-member 1s x2 without-a-note; 6 forward 0 91>92 not-a-member 1s with-a-note",
 		},
 		{
 			"a step over --skip stands alone in it",

@@ -36,6 +36,9 @@ func (e *HistoryEvent) Author(retention time.Duration) string {
 	case AuthorUnknown:
 		text = "unknown: who was in the group then is no longer recorded"
 	}
+	if e.Unlike != "" {
+		text += "; " + e.Unlike + ", unlike the commit before"
+	}
 	if e.Commits > 1 {
 		text += fmt.Sprintf("; %s until %s, the largest step %s at %s", Plural(e.Commits, "commit"), Clock(e.Ended), Thousands(e.Largest), Clock(e.LargestAt))
 	}
