@@ -128,6 +128,13 @@ func TestHistoryUnlikeTheJob(t *testing.T) {
 		got = append(got, words(e.From, e.To, e.Commits, strings.Contains(e.Author, "; without a note, unlike the commit before")))
 	}
 	same(t, "events", strings.Join(got, "; "), "0 400 4 false; 400 500 1 true; 500 800 3 false")
+	// A job that writes now with a note, now without, does not get a row for each of its commits.
+	for i := range int64(100) {
+		log.Batch(after(float64(10+i)), kafkatest.OffsetCommit("billing", "orders", 0, 801+i, strings.Repeat("x", int(i%2))))
+	}
+	w.commit("billing", "orders", 900)
+	all := w.run("history", "-g", "billing", "-o", "json").exits(0).history().Events
+	same(t, "events, and the last", words(len(all), all[len(all)-1].Commits > 80), "12 true")
 }
 
 // A store may be named in the environment, for the commands that read it: this one does not.

@@ -61,6 +61,7 @@ type place struct {
 	state  WasState // WasCommitted, WasRemoved, WasUnreadable; WasUnknown before the first record
 	asked  bool     // HistoryPolicy.Takes it
 	later  bool     // something younger than HistoryPolicy.At was seen
+	unlike uint8    // how often a commit broke a run off by how it was written
 	run    run
 	back   int64 // where it stood before it went back the last time; None once it has returned there
 }
@@ -314,7 +315,7 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
 	runs := m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.policy.All && !h.over(m) && !returns
 	unlike := ""
-	if runs && c.run.event != None {
+	if runs && c.run.event != None && c.unlike < bothWays {
 		unlike = p.Value.unlike(&c.value)
 	}
 	switch {
@@ -328,6 +329,9 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 			h.endRun(c)
 		}
 		return
+	}
+	if unlike != "" {
+		c.unlike++
 	}
 	undone := m.what == WentBack && c.run.event != None && p.Value.Offset == c.run.last
 	h.endRun(c)
@@ -345,6 +349,9 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		c.run.step(c.value.Offset, m.step, at)
 	}
 }
+
+// bothWays is from how many such breaks on a job counts as one that writes now in one way, now in the other.
+const bothWays = 10
 
 // unlike says in what a commit was written otherwise than the one before, "" for nothing: a job writes all of its own in one way. What a
 // note says does not count, as a job may write another one each time.
