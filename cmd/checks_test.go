@@ -150,10 +150,18 @@ func TestHintOfNoOffsetAnywhere(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{300, 1000}, [2]int64{0, 1000}).commit("billing", "orders", 900, none, 900).save("billing", "orders", 900, none, 900)
 	line := "gtoffset clamp -g billing -t orders:1 -s " + w.store + " --stored"
-	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).says(`"hint":"to start at earliest where there is no offset yet: ` + line)
+	w.run("describe", "-g", "billing", "-s", w.store, "--check", "-o", "json").exits(10).says(`"hint":"if there was a commit, gtoffset history -g billing tells how it comes back; to start at earliest where there is no offset yet: ` + line)
 	w.run("clamp", "-g", "billing", "-t", "orders:1", "-s", w.store, "--stored", "--execute").exits(0)
 	same(t, "stored", w.stored("billing", "orders"), "0=900 1=300 2=900")
 	w.run("describe", "-g", "billing", "-s", w.store, "--check").exits(0).never("hint")
+
+	// Where the topic is named, what brings others back into range begins it, too.
+	w = start(t).topic("orders", [2]int64{500, 1000}, [2]int64{300, 1000}).commit("billing", "orders", 400, none).save("billing", "orders", 400, none)
+	for _, named := range []struct{ line, before string }{{"", "hint: "}, {" -t orders", "hint: if there was a commit, gtoffset history -g billing tells how it comes back; "}} {
+		describe := append([]string{"describe", "-g", "billing"}, strings.Fields(named.line)...)
+		w.run(describe...).exits(0).prints(named.before + "to bring it back into range: gtoffset clamp -g billing" + named.line + " --committed\n")
+		w.run(append(describe, "-s", w.store)...).exits(0).prints(named.before + "to bring it back into range: gtoffset clamp -g billing" + named.line + " -s " + w.store + " --stored --committed\n")
+	}
 }
 
 // The list of groups tells of each whether the named store has it, as the question for the right store needs. Where the store is away, or
@@ -184,7 +192,7 @@ func TestHintOfNoCommit(t *testing.T) {
 	t.Parallel()
 	w := start(t).topic("orders", [2]int64{0, 1000}, [2]int64{300, 1000}, [2]int64{7, 7}).commit("billing", "orders", 900)
 	hint := w.run("describe", "-g", "billing", "--check").exits(0).
-		prints("hint: if there was one, gtoffset history -g billing tells how it comes back; to start at earliest where there is no offset yet: ").hinted()
+		prints("hint: if there was a commit, gtoffset history -g billing tells how it comes back; to start at earliest where there is no offset yet: ").hinted()
 	same(t, "hint", hint, "clamp -g billing -t orders:1 --committed")
 	w.run(append(typed(hint), "--execute")...).exits(0)
 	w.run("describe", "-g", "billing", "--check").exits(0).never("hint") // in the last one is nothing to be read

@@ -102,6 +102,9 @@ func (g *global) mending(shot offsets.Snapshot, grp offsets.Group, sc *scope) st
 		if !c.writes {
 			return ""
 		}
+		if c.begins {
+			c.why = g.lost(grp) + c.why
+		}
 		return c.why + ": " + line("clamp", c.selections, append(flags(sides), c.flags...)...)
 	}
 	clamp := func(sides []offsets.Side) string {
@@ -206,11 +209,12 @@ func (g *global) starting(grp offsets.Group, sc *scope) string {
 	if len(none) == 0 {
 		return ""
 	}
-	before := ""
-	if !store { // a commit may have been lost
-		before = "if there was one, " + g.typed("history", "-g", grp.ID) + " tells how it comes back; "
-	}
-	return before + "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--"+string(side))
+	return g.lost(grp) + "to start at earliest where there is no offset yet: " + g.lineOf(grp, "clamp", none, "--"+string(side))
+}
+
+// lost leads to history, before whatever begins a partition of which there is no offset anywhere.
+func (g *global) lost(grp offsets.Group) string {
+	return "if there was a commit, " + g.typed("history", "-g", grp.ID) + " tells how it comes back; "
 }
 
 // lineOf is a command about a group, as it can be typed.
@@ -245,6 +249,7 @@ type clampLine struct {
 	selections []offsets.Selection
 	flags      []string
 	writes     bool // it would do something
+	begins     bool // also partitions of which there is no offset anywhere
 
 	leavesRecreated bool // something else has to be decided of partitions that were recorded for an older topic
 }
@@ -278,6 +283,7 @@ func clamping(shot offsets.Snapshot, grp offsets.Group, sc *scope, p offsets.Cla
 	for _, ch := range plan.Each() {
 		if ch.Verdict == offsets.Write {
 			write[ch.Key] = true
+			c.begins = c.begins || ch.Condition == offsets.NoEntry
 			anew = anew || ch.Condition == offsets.High && (ch.Old.TopicID == "" || ch.TopicID == "")
 		}
 	}

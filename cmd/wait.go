@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -137,7 +138,7 @@ func runWait(ctx context.Context, g *global, o *waitOptions) error {
 func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditions, open []string) error {
 	p := &problem{code: exitNotMet, text: fmt.Sprintf("not met within %s: %s", offsets.Span(time.Duration(o.at)), list(open, 3)), hint: "--for 30m waits longer"}
 	if grp, stuck := offsets.Stuck(shot, c); stuck {
-		what := g.hint(shot, grp, &o.scope)
+		what := g.stuckHint(shot, grp, o)
 		switch {
 		case grp.Type == offsets.Share && c.CaughtUp:
 			what = "--lag 0 without --stored-caught-up waits for its end"
@@ -147,4 +148,19 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 		p.hint = "waiting longer does not mend that; " + what
 	}
 	return p
+}
+
+// stuckHint is the next step where waiting does not help: for a wait for the lag alone one of the commits, as no entry of a store ends it.
+func (g *global) stuckHint(shot offsets.Snapshot, grp offsets.Group, o *waitOptions) string {
+	if !o.caughtUp && grp.Store != nil {
+		stored := grp.Select(o.selections, func(r *offsets.Row) bool {
+			return r.Range.Known() && r.Stored.Presence == offsets.Present && r.Committed.Presence == offsets.Absent && !r.Committed.Pending
+		})
+		if len(stored) > 0 {
+			return "only the store has an offset of these; to commit it: " + g.lineOf(grp, "reset", stored, "--to-stored")
+		}
+		g.store, grp.Store, grp.Rows = "", nil, slices.Clone(grp.Rows)
+		grp.Read(offsets.Stored, nil)
+	}
+	return g.hint(shot, grp, &o.scope)
 }

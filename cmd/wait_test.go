@@ -99,7 +99,15 @@ func TestWait(t *testing.T) {
 		w.run(caught...).exits(10).says("orders 1: no entry in the store", "hint: waiting longer does not mend that; only the commits have an offset of these").never("waits longer")
 		w.commit("fresh", "orders", 9)
 		lag := []string{"wait", "-g", "fresh", "--lag", "0", "--for", "0"}
-		w.run(lag...).exits(10).says("orders 1: no commit", "hint: waiting longer does not mend that; if there was one, gtoffset history -g fresh").never("waits longer")
+		w.run(lag...).exits(10).says("orders 1: no commit", "hint: waiting longer does not mend that; if there was a commit, gtoffset history -g fresh").never("waits longer")
+		// No entry of a store ends a wait for the lag.
+		stored := append(lag, "-s", w.store)
+		w.run(stored...).exits(10).says("hint: waiting longer does not mend that; if there was a commit, gtoffset history -g fresh", ": gtoffset clamp -g fresh -t orders:1 --committed\n")
+		w.save("fresh", "orders", 4, 5)
+		w.run(stored...).exits(10).says("only the store has an offset of these; to commit it: gtoffset reset -g fresh -t orders:1 -s " + w.store + " --to-stored\n")
+		w.run("reset", "-g", "fresh", "-t", "orders:1", "-s", w.store, "--to-stored", "--execute").exits(0)
+		w.run(stored...).exits(10).says("orders 1: lag 4", "--for 30m waits longer")
+		w.run("delete", "-g", "fresh", "-t", "orders:1", "--execute").exits(0)
 		// Somebody is there who may do it.
 		lock := w.lock("billing", "orders")
 		w.run(caught...).exits(10).says("--for 30m waits longer")
@@ -120,9 +128,9 @@ func TestWait(t *testing.T) {
 		w := start(t).topic("orders", [2]int64{0, 9}, [2]int64{0, 9}).commit("billing", "orders", 8, 9).save("billing", "orders", 8, 9)
 		w.run("wait", "-g", "billing", "--lag", "0", "--for", "2ms").exits(10).says("orders 0: lag 1", "--for 30m waits longer")
 		w.commit("billing", "orders", 8, 10)
-		for _, when := range []string{"--lag=1", "--stored-caught-up"} {
+		for when, of := range map[string]string{"--lag=1": "", "--stored-caught-up": " -s " + w.store} {
 			w.run("wait", "-g", "billing", "-s", w.store, when, "--for", "2ms").exits(10).
-				says("orders 1: committed high: 1 ahead", "waiting longer does not mend that", ": gtoffset clamp -g billing -s "+w.store+" --committed").never("waits longer")
+				says("orders 1: committed high: 1 ahead", "waiting longer does not mend that", ": gtoffset clamp -g billing"+of+" --committed").never("waits longer")
 		}
 	})
 	t.Run("a job that holds the store's lock runs", func(t *testing.T) {
