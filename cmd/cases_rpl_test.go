@@ -162,7 +162,8 @@ func TestReplayRanges(t *testing.T) {
 		{"low, skipped", []string{"-t", "orders", "--from", "0", "--until", "4", "--expired", "skip"}, 0, []string{"2 expired (0 to 1)"}, "2 3"},
 		{"backwards", []string{"-t", "orders", "--from", "5", "--until", "4"}, 2, []string{"--from 5 is after --until 4"}, ""},
 		{"negative", []string{"-t", "orders", "--from=-2"}, 2, []string{"--from -2 is no offset", "earliest"}, ""},
-		{"a number for many", []string{"-t", "wide", "--from", "1"}, 2, []string{"an offset is one of one partition"}, ""},
+		{"a number for many", []string{"-t", "wide", "--from", "1"}, 2, []string{"an offset is one of one partition", "hint: -t wide:0 names it"}, ""},
+		{"a number for some", []string{"-t", "wide:1-2", "--from", "1"}, 2, []string{"an offset is one of one partition", "hint: -t wide:1 names it"}, ""},
 		{"a number for two topics", []string{"-t", "orders", "-t", "wide:0", "--from", "1"}, 2, []string{"an offset is one of one partition"}, ""},
 		{"no word", []string{"-t", "orders", "--from", "latest"}, 2, []string{`--from "latest" is not known`}, ""},
 		{"end is no start", []string{"-t", "orders", "--from", "end"}, 2, []string{`--from "end" is not known`}, ""},
@@ -233,7 +234,7 @@ func TestReplayToTheEndOfAnIdleTopic(t *testing.T) {
 func TestReplayNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3, 3, 0).filled("payments", 3).save("billing", "orders", 1).commit("billing", "payments", 1)
-	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n", "hint: --from earliest")
+	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n", "hint: --from earliest -t orders:1 reads that one from its start")
 	same(t, "the rest", offsetsOf(r.out, "orders", 0), "1 2")
 	summary := filepath.Join(t.TempDir(), "summary.json")
 	for _, how := range [][]string{{"--dry-run"}, {"--summary", summary}, {"--save", "--dry-run", "--", "cat"}, {"--save", "--execute", "--batch-interval", "1h", "--", "cat"}} { // only the last one saves
@@ -263,9 +264,28 @@ func TestReplayFromTheWrongStore(t *testing.T) {
 	w.run("replay", "-g", "billing", "--from", "committed").exits(1).says("no offset is committed, and no partition assigned; nothing was read", "hint: to see what was committed before: gtoffset history -g billing")
 	w.commit("billing", "orders", 1)
 	for _, how := range [][]string{{}, {"--dry-run"}, {"--save", "--execute", "--", "cat"}, {"--save", "--check", "--", "cat"}, {"--save-as", "again", "--execute", "--", "cat"}} {
-		w.run(w.replay(how...)...).exits(3).says("left out: orders 0: nothing is stored for it", right+". If it is, --from earliest -t TOPIC:PARTITION reads one from its start")
+		w.run(w.replay(how...)...).exits(3).says("left out: orders 0: nothing is stored for it", right+". If it is, --from earliest -t orders:0 reads that one from its start")
 	}
 	same(t, "backups of nothing", len(w.backups()), 0)
+}
+
+// What is gone is left out and named, as what nothing is stored for: whoever pipes the records must not take them for all.
+func TestReplayWithATopicThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := start(t).filled("orders", 3).save("billing", "orders", 1).save("billing", "gone", 1).filled("old", 1).commit("billing", "old", 0)
+	w.hide("old", 0)
+	left := "left out: gone 0: the topic does not exist; old 0: the topic does not exist\n"
+	hint := "hint: gtoffset describe -g billing -s " + w.store + " shows what is gone\n"
+	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says(left, hint)
+	same(t, "the rest", offsetsOf(r.out, "orders", 0), "1 2")
+	w.run(w.replay("--dry-run")...).exits(3).says(left, hint)
+	same(t, "cause", w.run(w.replay("-o", "jsonl", "--dry-run", "--save", "--", "cat")...).exits(3).failure().Cause, "missing")
+	w.run(w.replay("--save", "--execute", "--", "sh", "-c", "cat >/dev/null")...).exits(3).says("1 batch accepted and saved", left)
+	w.run("replay", "-g", "billing", "--from", "committed").exits(3).says("left out: old 0").never("--from earliest")
+	w.filled("payments", 1).commit("billing", "payments", 0)
+	w.run(w.replay()...).exits(3).says(`payments 0: nothing is stored for it`, "hint: --from earliest -t payments:0 reads that one from its start\n")
+	w.run(w.replay("-t", "orders")...).exits(0)
+	w.run(w.replay("-t", "gone")...).exits(4)
 }
 
 // What is gone does not stand against keeping the progress under another name.
@@ -273,7 +293,7 @@ func TestReplaySaveAsWithATopicThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3).save("billing", "orders", 1).save("billing", "gone", 1).filled("old", 1).commit("billing", "old", 0)
 	must(t, w.b.Fake.DeleteTopic("old"))
-	w.run(w.replay("--save-as", "again", "--execute", "--", "sh", "-c", "cat >/dev/null")...).exits(0).says("1 batch accepted and saved")
+	w.run(w.replay("--save-as", "again", "--execute", "--", "sh", "-c", "cat >/dev/null")...).exits(3).says("1 batch accepted and saved", "left out: gone 0: the topic does not exist")
 	same(t, "stored", w.stored("again", "orders"), "0=3")
 }
 

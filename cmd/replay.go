@@ -182,7 +182,7 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 	case given("summary") && o.summary == "":
 		return usage("--summary is empty", "is a variable not set?")
 	case numbers && (len(o.selections) != 1 || len(o.selections[0].Partitions) > 1):
-		return onePartition()
+		return onePartition(o.selections)
 	case o.start.Aim == offsets.AimOffset && o.end.Aim == offsets.AimOffset && o.start.N > o.end.N:
 		return usage(fmt.Sprintf("--from %d is after --until %d", o.start.N, o.end.N), "swap them")
 	case o.start.Aim == offsets.AimTime && o.end.Aim == offsets.AimTime && o.start.instant.After(o.end.instant):
@@ -191,8 +191,22 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 	return nil
 }
 
-func onePartition() error {
-	return usage("an offset is one of one partition", "-t TOPIC:PARTITION names it; a time is written 2h, 2026-11-29T12:00:00Z or @1795953600000")
+// onePartition is the error of an offset for more than one. Its hint names the first.
+func onePartition(named []offsets.Selection) error {
+	one := "TOPIC:PARTITION"
+	if len(named) > 0 {
+		k := offsets.Key{Topic: named[0].Topic}
+		if len(named[0].Partitions) > 0 {
+			k.Partition = named[0].Partitions[0]
+		}
+		one = typedPartition(k)
+	}
+	return usage("an offset is one of one partition", "-t "+one+" names it; a time is written 2h, 2026-11-29T12:00:00Z or @1795953600000")
+}
+
+// typedPartition is a partition as -t takes it.
+func typedPartition(k offsets.Key) string {
+	return quote(offsets.Selection{Topic: k.Topic, Partitions: []int32{k.Partition}}.String())
 }
 
 // validateSink checks where the records go.

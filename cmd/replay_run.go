@@ -87,7 +87,7 @@ func (r *replay) prepare(ctx context.Context) error {
 		return err
 	}
 	if (o.start.Aim == offsets.AimOffset || o.end.Aim == offsets.AimOffset) && len(r.stretches) != 1 {
-		return onePartition()
+		return onePartition(o.selections)
 	}
 	if o.saveAs == "" { // else an earlier run may have come further: see alongTheRoad
 		if err := r.refused(); err != nil {
@@ -206,20 +206,32 @@ func (r *replay) missing() error {
 }
 
 func (r *replay) without(lacks func(offsets.Stretch) bool) error {
-	p := &problem{code: exitPartly, hint: "--from earliest -t TOPIC:PARTITION reads one from its start"}
+	p := &problem{code: exitPartly}
 	var texts []string
 	for _, s := range r.stretches {
-		if lacks(s) {
-			texts = append(texts, s.Key.String()+": "+s.Reason)
-			p.lacks = cmp.Or(p.lacks, s.Lacks)
-			p.details = append(p.details, output.ErrorDetail{Group: r.o.group, Topic: s.Topic, Partition: s.Partition, Reason: s.Reason})
+		if !lacks(s) {
+			continue
 		}
+		texts = append(texts, s.Key.String()+": "+s.Reason)
+		p.details = append(p.details, output.ErrorDetail{Group: r.o.group, Topic: s.Topic, Partition: s.Partition, Reason: s.Reason})
+		switch {
+		case s.Condition == offsets.Gone:
+			p.causes = byRank(append(p.causes, causeMissing))
+			continue
+		case s.Lacks != nil:
+			p.lacks = cmp.Or(p.lacks, s.Lacks)
+		default:
+			p.causes = byRank(append(p.causes, causeIncomplete))
+		}
+		p.hint = cmp.Or(p.hint, "--from earliest -t "+typedPartition(s.Key)+" reads that one from its start")
 	}
 	if len(texts) == 0 {
 		return nil
 	}
 	p.text = "left out: " + list(texts, 3)
-	if group, _ := r.shot.Group(r.o.group); r.o.start.Aim == offsets.AimStored && group.Store.Nothing() {
+	group, _ := r.shot.Group(r.o.group)
+	p.hint = cmp.Or(p.hint, r.g.lineOf(group, "describe", nil)+" shows what is gone")
+	if r.o.start.Aim == offsets.AimStored && group.Store.Nothing() {
 		p.hint = r.g.rightStore() + ". If it is, " + p.hint
 	}
 	return p

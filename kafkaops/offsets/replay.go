@@ -46,7 +46,7 @@ type Stretch struct {
 	Choice    string    // for Refuse: flags that would decide it, as an operator types them
 	Lacks     *Right    // Refuse, for want of it
 	Expired   int64     // records before From that are lost for good, and left out by choice
-	Left      bool      // Keep, although there is something to read: nothing says where to start or to end
+	Left      bool      // Keep, although there is something to read, of which nothing says where to start or to end, or there was, and it is gone
 	High      bool      // Refuse, because the start is beyond the end: clamp mends it
 	Recreated bool      // Refuse, because the number is of the topic as it was before it was recreated: clamp decides
 	Away      bool      // Refuse, because the cluster or the store did not tell what is needed
@@ -62,7 +62,7 @@ func (s Stretch) Distance() int64 {
 }
 
 // Replay decides for each partition of a group which records are read again. A topic of which only the other side says something is the
-// group's, too: it is left out, and not passed over.
+// group's, too: it is left out, and not passed over, as is one that is gone.
 func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 	var all []Stretch
 	for _, r := range g.Rows {
@@ -81,7 +81,7 @@ func stretch(s Snapshot, r Row, p ReplayPolicy) Stretch {
 	case r.Range.Gone() && p.Named(r.Topic):
 		return st.refuse(r.Range.gone(), "")
 	case r.Range.Gone():
-		st.Condition, st.Reason = Gone, r.Range.gone()
+		st.Condition, st.Reason, st.Left = Gone, r.Range.gone(), !r.Unheard()
 		return st
 	case !r.Range.Known():
 		st.Away = !r.Range.Denied

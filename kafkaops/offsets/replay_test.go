@@ -123,7 +123,7 @@ func TestReplayOfUnnamedTopics(t *testing.T) {
 		row("payments", 0, offsets.Entry{}, upTo(0, -1, 9)),
 	}}
 	for named, want := range map[bool]string{
-		false: "gone keep -1..-1: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it; payments keep -1..-1 left: nothing is stored for it",
+		false: "gone keep -1..-1 left: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it; payments keep -1..-1 left: nothing is stored for it",
 		true:  "gone refuse -1..-1: the topic does not exist; orders write 1..9; orders keep -1..-1 left: nothing is stored for it; payments keep -1..-1 left: nothing is stored for it",
 	} {
 		var got []string
