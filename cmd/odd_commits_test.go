@@ -42,6 +42,20 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w.run("describe", "-g", "billing", "-t", "orders:0").exits(0)
 		same(t, "fetches where all have a commit", w.b.Count(kmsg.OffsetFetch.Int16())-looks, 1)
 	})
+	t.Run("replay", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).filled("orders", 3, 3).commit("billing", "orders", 1).save("billing", "orders", 0, 0)
+		w.pending("billing", 1, 1)
+		left := "left out: orders 1: nothing is committed for it; committed pending: " + why
+		w.run("replay", "-g", "billing", "-t", "orders", "--from", "committed").exits(3).says(left)
+		w.run("replay", "-g", "billing", "-t", "orders", "-s", w.store, "--until", "committed").exits(3).says(left)
+		w.run("replay", "-g", "billing", "-t", "orders", "-s", w.store).exits(0).never(why)
+		w = start(t).filled("orders", 3).commit("billing", "orders", 1)
+		w.pending("billing", 1, 0)
+		w.run("replay", "-g", "billing", "-t", "orders", "--from", "committed", "--dry-run").exits(0).prints("up to 2 records; committed pending: " + why)
+		w.run("replay", "-g", "billing", "-t", "orders", "--from", "committed").exits(0).says("  committed pending: " + why)
+		w.run("replay", "-g", "billing", "--from", "committed").exits(0).says("committed pending: " + why)
+	})
 	t.Run("a document", func(t *testing.T) {
 		t.Parallel()
 		w := bare(t)

@@ -64,7 +64,9 @@ func (r *replay) prepare(ctx context.Context) error {
 			g.note("the first record at or after %s; older records may follow it", b.Words)
 		}
 	}
-	shot, err := g.look(ctx, &o.scope, lookOptions{stable: o.committed()})
+	shot, err := g.look(ctx, &o.scope, lookOptions{
+		stable: o.committed(), firsts: o.start.Aim == offsets.AimCommitted || o.end.Aim == offsets.AimCommitted,
+	})
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,9 @@ func (v Replay) table(s Stream) error {
 			}
 		}
 		if v.DryRun && r.Verdict == offsets.Write {
-			words, t = "up to "+offsets.Plural(int(r.Distance()), "record"), toneNone
+			if words, t = "up to "+offsets.Plural(int(r.Distance()), "record"), toneNone; r.Reason != "" {
+				words += "; " + r.Reason
+			}
 		}
 		row := []string{Clean(r.Topic), strconv.Itoa(int(r.Partition)), orDash(r.From), orDash(r.Until)}
 		if !v.DryRun {

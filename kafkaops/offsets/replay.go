@@ -3,6 +3,7 @@ package offsets
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // Bound is one end of a replay, as an operator names it.
@@ -69,6 +70,9 @@ func Replay(s Snapshot, g Group, p ReplayPolicy) []Stretch {
 		st := stretch(s, r, p)
 		if side, _ := p.From.side(); st.Verdict == Refuse {
 			st.Lacks = g.Lacks(r, side)
+		}
+		if r.Committed.Pending && (p.From.Aim == AimCommitted || p.Until.Aim == AimCommitted) {
+			st.Reason = strings.TrimPrefix(st.Reason+"; committed pending: "+pending, "; ")
 		}
 		all = append(all, st)
 	}
