@@ -71,12 +71,13 @@ func causeOfTrouble(t *offsets.Trouble) cause {
 // unknownGroups names the groups that neither the cluster nor the store knows.
 func (g *global) unknownGroups(shot offsets.Snapshot) error {
 	var errs []error
+	some := slices.ContainsFunc(shot.Groups, func(grp offsets.Group) bool { return !grp.Nowhere() })
 	for _, grp := range shot.Groups {
 		if !grp.Nowhere() {
 			continue
 		}
 		p := g.noGroup(grp.ID)
-		if len(shot.Groups) > 1 {
+		if some {
 			p.code = exitPartly
 		}
 		if place := storePlace(grp); place != "" {

@@ -83,6 +83,12 @@ func TestSeveralUnknownGroups(t *testing.T) {
 		w.run(args...).exits(1).says(`error: group "nix" is not known to the cluster; group "nought" is not known to the cluster; nothing was written`)
 		same(t, "cause", w.run(append(args, "-o", "json")...).exits(1).failure().Cause, "missing")
 	}
+	// Whoever is shown nothing is told as of one; a part that is missing is another matter.
+	for _, line := range []string{"describe", "describe --state", "describe --check -o json", "export --committed", "wait --lag 9"} {
+		args := append(strings.Fields(line), "-g", "nix", "-g")
+		w.run(append(args, "nought")...).exits(1).says("nix", "nought")
+		w.run(append(args, "billing")...).exits(3)
+	}
 }
 
 // A command that does not exist has no help.
