@@ -169,7 +169,7 @@ func runDescribe(ctx context.Context, g *global, o *describeOptions) error {
 		return err
 	}
 	limits := o.limits.limits()
-	limits.Named = !o.listed()
+	limits.Named, limits.Topics = !o.listed(), len(o.selections) > 0
 	checks := offsets.RunChecks(shot, limits)
 	wrong := sync.OnceValue(func() error { // looks for names that were meant: what is there is shown first
 		return errors.Join(g.troubles(shot, &o.scope), checksError(checks, func(group string) string {

@@ -397,6 +397,6 @@ func (g *global) noteUnmeasured(checks []offsets.Check) {
 			}
 			kinds = append(kinds, kind)
 		}
-		g.note("check --%s: %s could not be measured (%s)", c.Name, partitionsAnd(c.Unmeasured-c.Groups, c.Groups), list(kinds, 3))
+		g.note("%s: %s could not be measured (%s)", strings.TrimSuffix("check --"+c.Name, " --ok"), partitionsAnd(c.Unmeasured-c.Groups, c.Groups), list(kinds, 3))
 	}
 }

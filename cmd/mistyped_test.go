@@ -16,6 +16,18 @@ func TestMistypedTopic(t *testing.T) {
 	w.run("describe", "-g", "billing", "-t", "nix", "-s", w.store).exits(1).says(`topic "nix" does not exist`).never("A restart", "right store")
 	w.run("describe", "-g", "billing", "-t", "orders:9").exits(1).
 		prints("gone: not in the topic, which has 2 partitions").says(`partition 9 of topic "orders" does not exist`).never("A restart")
+	// No check is met or not by what is not there, and none says anything else of it.
+	for _, topics := range []string{"-t nix", "-t orders:9", "-t nix -s " + w.store, "-t orders:9 -s " + w.store} {
+		args := append([]string{"describe", "-g", "billing", "--check", "--max-lag", "5"}, strings.Fields(topics)...)
+		w.run(args...).exits(1).says("does not exist", "check: 1 ", "check --max-lag: 1 ").never("not ok", "is committed")
+		w.run(append(args, "-o", "json")...).exits(1).prints(`"failed":false,"count":0,"unmeasured":1`).never("not ok")
+	}
+	w.run("describe", "-g", "billing", "-t", "nix", "-t", "pay", "--check").exits(1).never("check")
+	w.topic("new", [2]int64{0, 10}).run("describe", "-g", "billing", "-t", "nix", "-t", "new", "-t", "orders:9", "--check").exits(10).
+		says("check: 1 group not ok", "of what was asked for no offset is committed", "does not exist")
+	allow := w.b.DenyTopic("new")
+	w.run("describe", "-g", "billing", "-t", "new", "--check").exits(3).says(`topic "new" could not be read`).never("not ok")
+	allow()
 	// What was committed and is gone is no mistake.
 	w.hide("orders", 1)
 	w.run("describe", "-g", "billing", "-t", "orders:1").exits(3).prints("A restart from the commits")

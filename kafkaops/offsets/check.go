@@ -8,6 +8,7 @@ import (
 // Limits are the conditions of a check. None, for durations 0, leaves a condition out.
 type Limits struct {
 	Named          bool // each group was named, and has to have something to look at: of a list some never have an offset
+	Topics         bool // topics were named: that a group has no partition says of them alone that they are not there, or could not be read
 	Healthy        bool // nothing may be out of order
 	MaxLag         int64
 	MaxUnprocessed int64
@@ -97,8 +98,11 @@ func (l Limits) conditions(now time.Time) []condition {
 	var all []condition
 	if l.Healthy {
 		all = append(all, condition{Check: Check{Name: "ok", Unit: Partitions, Limit: None}, measure: func(j *Judged) measured {
-			if j.Healthy() {
+			switch {
+			case j.Healthy():
 				return measured{}
+			case j.Row.Unheard() && j.Row.Owner == "": // it was named, and does not exist, which is told by itself
+				return measured{why: j.whyNot()}
 			}
 			return measured{value: 1, words: j.Words()}
 		}})
@@ -161,7 +165,7 @@ func (l Limits) Over(j *Judged, now time.Time) bool {
 func RunChecks(s Snapshot, l Limits) []Check {
 	var checks []Check
 	for _, c := range l.conditions(s.At) {
-		checks = append(checks, c.run(s, l.Named))
+		checks = append(checks, c.run(s, l))
 	}
 	return checks
 }
@@ -178,21 +182,24 @@ func (c *condition) unmeasured(why string) {
 	c.Reasons = append(c.Reasons, Reason{why, 1})
 }
 
-func (c *condition) run(s Snapshot, named bool) Check {
+func (c *condition) run(s Snapshot, l Limits) Check {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		switch {
 		case g.Trouble != nil && len(g.Rows) == 0:
 			c.Groups++
 			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
-		case !g.Nothing() || !named && g.Store == nil:
+		case !g.Nothing() || !l.Named && g.Store == nil:
+		case l.Topics:
+			c.Groups++
+			c.unmeasured(fmt.Sprintf("group %q: what was asked for is not there, or could not be read", g.ID))
 		case c.Name == "ok":
 			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: g.Bare()})
 		default:
 			c.Groups++
 			c.unmeasured(fmt.Sprintf("group %q: %s", g.ID, g.Bare()))
 		}
-		if c.Name == "ok" && named && g.unplaced() {
+		if c.Name == "ok" && l.Named && g.unplaced() {
 			c.take(g.ID, Key{Partition: None}, measured{value: 1, words: "of what was asked for no offset is committed, and nothing is assigned"})
 		}
 		for i := range g.Rows {

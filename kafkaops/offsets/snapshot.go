@@ -234,7 +234,8 @@ func (g *Group) Placed() bool {
 
 // unplaced reports a group judged without a store that has no place in what was looked at.
 func (g *Group) unplaced() bool {
-	return len(g.Rows) > 0 && g.Store == nil && g.Type != Share && g.Trouble == nil && !g.Placed()
+	there := slices.ContainsFunc(g.Rows, func(r Row) bool { return !r.Unheard() }) // of what does not exist nothing can be said
+	return there && g.Store == nil && g.Type != Share && g.Trouble == nil && !g.Placed()
 }
 
 // Bare says what is not there of a group without partitions.
