@@ -198,13 +198,19 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	if shot.Groups[0].ID == "" { // a replay for no group
 		hint = g.kafkaTool("kafka-topics.sh", "--list") + " shows them"
 	}
-	switch {
-	case strings.Contains(missing, ","):
-		hint = "-t is one topic; " + repeated("-t", missing) + " names several"
-	case missing != "":
-		hint = cmp.Or(g.near("-t", missing, g.session.topicNames), hint)
+	if missing != "" {
+		hint = cmp.Or(g.likeTopic(missing, nil), hint)
 	}
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: hint}
+}
+
+// likeTopic is the hint of a topic that does not exist: one of nearly its name, which the cluster has, or which is among others that are known; ""
+// if there is none.
+func (g *global) likeTopic(name string, known []string) string {
+	if strings.Contains(name, ",") {
+		return "-t is one topic; " + repeated("-t", name) + " names several"
+	}
+	return g.near("-t", name, func(ctx context.Context) []string { return append(known, g.session.topicNames(ctx)...) })
 }
 
 // topicsSeen are the topics that have rows.

@@ -370,11 +370,15 @@ func TestHistoryIsNotTold(t *testing.T) {
 		t.Parallel()
 		w, _ := moved(t)
 		w.topic("payments", [2]int64{0, 100})
-		quiet(t, w.run("history", "-g", "billing", "-t", "orders", "-t", "order").exits(1).says(`topic "order" does not exist, and there is no record of it`, "describe -g billing shows the group's topics"))
+		quiet(t, w.run("history", "-g", "billing", "-t", "orders", "-t", "order").exits(1).says(`topic "order" does not exist, and there is no record of it`, "hint: did you mean -t orders?"))
+		quiet(t, w.run("history", "-g", "billing", "-t", "payment:0").exits(1).says("hint: did you mean -t payments?"))
+		quiet(t, w.run("history", "-g", "billing", "-t", "orders,payments").exits(1).says("hint: -t is one topic; -t orders -t payments names several"))
+		quiet(t, w.run("history", "-g", "billing", "-t", "nix").exits(1).says("describe -g billing shows the group's topics"))
 		quiet(t, w.run("history", "-g", "billing", "-t", "orders:2,3,7").exits(1).says(`partition 3 of topic "orders" does not exist; partition 7 of topic "orders" does not exist, and`))
 		w.run("history", "-g", "billing", "-t", "payments").exits(0).prints("0 of 0 commits shown")
 		w.hide("orders", 0)
 		w.run("history", "-g", "billing", "-t", "orders:2").exits(0).prints("  forward  ")
+		w.run("history", "-g", "billing", "-t", "order").exits(1).says("hint: did you mean -t orders?") // of which only the log tells
 	})
 	t.Run("nothing of the group", func(t *testing.T) {
 		t.Parallel()
