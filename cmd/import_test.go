@@ -287,3 +287,14 @@ func TestImportReads(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=600 1=600")
 	same(t, "writes", w.writes(), 0)
 }
+
+// An empty object is what is left where a program found nothing: it is nobody's offsets, and no success.
+func TestImportOfAnEmptyObject(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 10}).commit("billing", "orders", 5)
+	for _, as := range [][]string{nil, {"--as", "spark"}} {
+		w.stdin("{}\n").run(append([]string{"import", "-", "-g", "billing", "--committed", "--execute"}, as...)...).exits(1).says("an object with nothing in it: it names no topic; nothing was written")
+	}
+	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
+	w.run("export", "-g", "billing", "--committed", "-o", "spark").exits(2).says("format spark cannot hold nothing")
+}

@@ -281,7 +281,7 @@ func TestKCL(t *testing.T) {
 func TestSpark(t *testing.T) {
 	good(t, exchange.Spark, []goodCase{
 		{"whole", `{"orders":{"0":120,"1":5000000001},"pay":{"0":0}}`, "g orders 0 120 @0\ng orders 1 5000000001 @0\ng pay 0 0 @0\n", 0},
-		{"empty set", `{}`, "", 0},
+		{"a topic without a partition", `{"orders":{}}`, "", 0},
 		{"topics that look like another format", `{"schema":{"0":1},"groupid":{"0":2},"offsets":{"0":3}}`, "g groupid 0 2 @0\ng offsets 0 3 @0\ng schema 0 1 @0\n", 0},
 	})
 	bad(t, exchange.Spark, []badCase{
@@ -289,6 +289,7 @@ func TestSpark(t *testing.T) {
 			`line 1, column 11: topic "o", partition "0": offset -1 is Spark's marker for latest, no offset; use reset --to-latest`,
 			`line 1, column 18: topic "o", partition "1": offset -2 is Spark's marker for earliest, no offset; use reset --to-earliest`,
 		}},
+		{"nothing in it", " {}\n", []string{"line 1, column 2: an object with nothing in it: it names no topic"}},
 		{"syntax", "{\"o\":{\"0\":1,}}", []string{"line 1, column 13: a comma in front of the end"}},
 		{"cut short", `{"o":{"0":1`, []string{"line 1, column 12: the document ends here, too early"}},
 		{"something behind", "{}\n{}", []string{"line 2, column 1: something follows the end of the document"}},
@@ -316,6 +317,7 @@ func TestRecognise(t *testing.T) {
 		{"a describe document", `{"schema":"gtoffset.describe/1"}`, "gtoffset.describe/1 shows, but does not hold offsets to be written"},
 		{"another schema", `{"schema":"gtoffset.offsets/2"}`, `schema is "gtoffset.offsets/2", want "gtoffset.offsets/1" or "gtoffset.plan/1"`},
 		{"partitions without topic", `{"0":123}`, "JSON with partitions but no topic"},
+		{"an object with nothing in it", ` { } `, "the format was not recognised: an object with nothing in it: it names no topic"},
 		{"some JSON", `{"a":"b"}`, `JSON without "schema" or "groupid"`},
 		{"a list of numbers", `[1,2]`, "a list in JSON, but not of objects"},
 		{"STO-10 STO-11 a Spark checkpoint's file", "v1\n{\"batchWatermarkMs\":0}\n{\"t\":{\"0\":10}}\n{\"t\":{\"0\":10}}\n{\"t\":{\"0\":12}}", "an offsets file of a Spark checkpoint (3 source lines)"},
@@ -350,7 +352,7 @@ func TestRecognise(t *testing.T) {
 	if d, err := parse("0 1500 4\n", exchange.Options{As: exchange.RPK, Group: "g"}); err != nil || rows(d) != "g 0 1500 4 @1\n" {
 		t.Errorf("got %v, %v", rows(d), err)
 	}
-	for _, text := range []string{"orders,0,1\n", "orders 0 1\n", "[]", "{}", "0 1\n"} {
+	for _, text := range []string{"orders,0,1\n", "orders 0 1\n", "[]", `{"orders":{}}`, "0 1\n"} {
 		var missing *exchange.MissingError
 		if _, err := parse(text, exchange.Options{}); !errors.As(err, &missing) || missing.What != exchange.MissingGroup {
 			t.Errorf("%q without a group: got %v", text, err)

@@ -414,6 +414,7 @@ func TestCannotHold(t *testing.T) {
 		{"a plan in csv", exchange.PlanOf(aPlan()), exchange.CSV, exchange.WriteOptions{}, "a plan"},
 		{"a line feed in kafka-csv", feed, exchange.KafkaCSV, exchange.WriteOptions{GroupColumn: true}, "Kafka's tool reads line by line"},
 		{"nothing in kafka-csv", exchange.Document{Kind: exchange.Export}, exchange.KafkaCSV, exchange.WriteOptions{}, "nothing"},
+		{"nothing in spark", exchange.Document{Kind: exchange.Export}, exchange.Spark, exchange.WriteOptions{}, "nothing"},
 		{"nothing in a file", exchange.Document{Kind: exchange.Export}, exchange.File, exchange.WriteOptions{}, "nothing"},
 		{"bytes in csv", bytesOnly, exchange.CSV, exchange.WriteOptions{}, "not UTF-8"},
 		{"bytes in spark", bytesOnly, exchange.Spark, exchange.WriteOptions{}, "not UTF-8"},

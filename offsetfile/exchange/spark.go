@@ -16,9 +16,9 @@ func spark() format {
 	}
 }
 
-// nested reports whether each member of an object is an object.
+// nested reports whether each member of an object is an object, and there are some.
 func (t *tree) nested() bool {
-	if t.nodes[0].kind != kindObject {
+	if t.nodes[0].kind != kindObject || len(t.nodes) == 1 {
 		return false
 	}
 	for _, v := range t.members(0) {
@@ -34,6 +34,9 @@ func (r *reading) readSpark(t *tree) error {
 	group, err := r.theGroup()
 	if err != nil {
 		return err
+	}
+	if len(t.nodes) == 1 && t.nodes[0].kind == kindObject {
+		r.bad(r.pos(t, 0), "", noTopic)
 	}
 	r.topics(t, 0, group, func(n int64) string {
 		switch n {
@@ -66,9 +69,10 @@ func (d Document) writeSpark(w io.Writer, _ WriteOptions) error {
 		}
 		j.number(fmt.Sprint(r.Partition), r.Offset)
 	}
-	if inside {
-		j.close()
+	if !inside {
+		return &CannotHoldError{Spark, "nothing: no partition has an offset, and an empty object says nothing"}
 	}
+	j.close()
 	j.close()
 	return j.end()
 }

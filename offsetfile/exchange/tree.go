@@ -89,6 +89,9 @@ func (t *tree) format() (Format, error) {
 	return "", &UnknownError{t.unlike()}
 }
 
+// noTopic says what is wrong with {}.
+const noTopic = "an object with nothing in it: it names no topic"
+
 // unlike says what a document is that is none of the formats.
 func (t *tree) unlike() string {
 	switch t.nodes[0].kind {
@@ -97,6 +100,9 @@ func (t *tree) unlike() string {
 	case kindObject:
 	default:
 		return "JSON, but neither an object nor a list"
+	}
+	if len(t.nodes) == 1 {
+		return noTopic
 	}
 	for _, v := range t.members(0) {
 		if t.nodes[v].kind != kindNumber {
