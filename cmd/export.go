@@ -127,6 +127,10 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 	} else {
 		err = g.exportFile(o.target, doc, format, len(o.groups) != 1)
 	}
+	var held *exchange.CannotHoldError
+	if wrong := errors.Join(troubles, left); wrong != nil && errors.As(err, &held) && !slices.ContainsFunc(doc.Rows, func(r exchange.Row) bool { return r.Offset != offsets.None }) {
+		return wrong // there is nothing to be written, as it could not be read
+	}
 	if err != nil {
 		return errors.Join(err, left)
 	}
@@ -254,10 +258,11 @@ func (g *global) exportFile(path string, doc exchange.Document, format exchange.
 
 // cannotHold is the usage error of a document that the format has no way to say.
 func cannotHold(err *exchange.CannotHoldError) error {
-	if exchange.Format(err.Format) == exchange.File {
-		return usage(err.Error(), "-o json holds everything; a FOLDER gets a file for each group and topic")
+	p := &problem{code: exitUsage, text: err.Error(), hint: "-o json holds everything", err: err}
+	if err.Format == exchange.File {
+		p.hint += "; a FOLDER gets a file for each group and topic"
 	}
-	return usage(err.Error(), "-o json holds everything")
+	return p
 }
 
 // noFolder is the problem of a file whose folder is not there.

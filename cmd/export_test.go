@@ -447,3 +447,19 @@ func TestExportFolderIncomplete(t *testing.T) {
 	w.run("export", "--all-groups", "-o", "gtoffset", folder).exits(1).never("nothing was written").
 		says("; "+folder+" is incomplete: 1 of 2 gtoffset files written", "hint: name a new folder\n")
 }
+
+// What could not be read is why there is nothing to be written, and not the format.
+func TestExportOfNothing(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 900}).commit("billing", "orders", 600)
+	for _, format := range []string{"spark", "kafka-csv", "gtoffset"} {
+		export := []string{"export", "-g", "billing", "-t", "orders", "--committed", "-o", format}
+		allow := w.b.DenyGroup("billing")
+		w.run(export...).exits(3).says(`group "billing" could not be read`).never("cannot hold")
+		allow()
+	}
+	w.run("delete", "-g", "billing", "-t", "orders", "--execute").exits(0)
+	for _, format := range []string{"spark", "kafka-csv", "gtoffset"} {
+		w.run("export", "-g", "billing", "--committed", "-o", format).exits(2).says("cannot hold nothing")
+	}
+}
