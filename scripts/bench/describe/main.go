@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -36,13 +35,7 @@ var (
 
 func main() {
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	bench.Main(run)
 }
 
 // A subject is one group that is described.
@@ -149,15 +142,10 @@ func (r *runner) oneGroup(ctx context.Context, s subject) (held bool, err error)
 	}
 
 	order := []bench.Command{describe, bare, kadm, version, nothing}
-	times, err := bench.Interleave(ctx, *rounds, order...)
+	times, slow, err := interleave(ctx, java, order...)
 	if err != nil {
 		return false, err
 	}
-	slow, err := bench.Interleave(ctx, *javaRounds, java, describe)
-	if err != nil {
-		return false, err
-	}
-	times[java.Name] = slow[java.Name]
 	lower := func(of bench.Command) time.Duration { return times[of.Name].Lower() }
 	faster := 30.0
 	if total > 1000 { // brokers take most of the time, for the minimal program, too
@@ -243,15 +231,10 @@ func (r *runner) groups(ctx context.Context, n int) (held bool, err error) {
 			return false, err
 		}
 	}
-	times, err := bench.Interleave(ctx, *rounds, describe, kadm)
+	times, slow, err := interleave(ctx, java, describe, kadm)
 	if err != nil {
 		return false, err
 	}
-	slow, err := bench.Interleave(ctx, *javaRounds, java, describe)
-	if err != nil {
-		return false, err
-	}
-	times[java.Name] = slow[java.Name]
 	requests, memory, err := cost(ctx, describe)
 	if err != nil {
 		return false, err
@@ -268,6 +251,18 @@ func (r *runner) groups(ctx context.Context, n int) (held bool, err error) {
 		What: "median of Java's tool ÷ describe", Bound: 40, AtLeast: true,
 		Got: bench.Ratio(times[java.Name].Median(), slow[describe.Name].Median()),
 	}, bench.Claim{What: "requests", Bound: mostRequests, Got: float64(requests)}, bench.Claim{What: "memory, MiB", Bound: mostMemory >> 20, Got: float64(memory) / (1 << 20)}), nil
+}
+
+// interleave times the commands by turns, and Kafka's own tool, fewer times, with the first of them alone. times has all of them.
+func interleave(ctx context.Context, java bench.Command, all ...bench.Command) (times, slow map[string]bench.Times, err error) {
+	if times, err = bench.Interleave(ctx, *rounds, all...); err != nil {
+		return nil, nil, err
+	}
+	if slow, err = bench.Interleave(ctx, *javaRounds, java, all[0]); err != nil {
+		return nil, nil, err
+	}
+	times[java.Name] = slow[java.Name]
+	return times, slow, nil
 }
 
 // cost counts a run's requests, which -v lists, and measures the memory that it took at most.

@@ -12,12 +12,7 @@ import (
 	"gtoffset/scripts/bench"
 )
 
-func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func main() { bench.Main(run) }
 
 func run(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "gtoffset-bench-")

@@ -10,8 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/wire"
@@ -30,13 +28,7 @@ const (
 func main() {
 	rounds := flag.Int("rounds", 5, "how often everything is run")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *rounds)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	bench.Main(func(ctx context.Context) error { return run(ctx, *rounds) })
 }
 
 func run(ctx context.Context, rounds int) error {

@@ -14,12 +14,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"gtoffset/scripts/bench"
@@ -36,13 +34,7 @@ func main() {
 	javaRounds := flag.Int("java", 3, "how often Kafka's own consumers are run, 0 for not at all")
 	codecs := flag.String("codecs", "none,snappy,lz4,zstd,gzip", "codecs of the records")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *rounds, *javaRounds, strings.Split(*codecs, ","))
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	bench.Main(func(ctx context.Context) error { return run(ctx, *rounds, *javaRounds, strings.Split(*codecs, ",")) })
 }
 
 // A load is a topic of records of one size and codec.
