@@ -331,7 +331,7 @@ func (w *writing) asText() bool {
 
 // people is the stream that the plan and its results are shown on.
 func (w *writing) people() output.Stream {
-	if w.asText() {
+	if w.asText() && !w.g.shutStdout() {
 		return w.g.out()
 	}
 	return w.g.talk()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gtoffset/kafkaops"
 	"gtoffset/kafkaops/offsets"
 	"gtoffset/output"
 )
@@ -202,6 +203,27 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 		hint = cmp.Or(g.likeTopic(missing, nil), hint)
 	}
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: hint}
+}
+
+// notThere is the problem of named topics and partitions that the cluster does not have, nil for none. heard are names of topics that are known
+// although the cluster may not have them.
+func (g *global) notThere(known kafkaops.Ranges, named []offsets.Key, heard []string) *problem {
+	p := &problem{code: exitFailed, causes: []cause{causeMissing}}
+	var unknown []string
+	for _, k := range named {
+		switch known.Range(k).State {
+		case offsets.TopicGone:
+			p.hint = cmp.Or(p.hint, g.likeTopic(k.Topic, heard))
+			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", k.Topic))
+		case offsets.PartitionGone:
+			unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", k.Partition, k.Topic))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	p.text = list(slices.Compact(unknown), 3)
+	return p
 }
 
 // likeTopic is the hint of a topic that does not exist: one of nearly its name, which the cluster has, or which is among others that are known; ""

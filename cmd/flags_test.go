@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,6 +56,18 @@ func TestTargets(t *testing.T) {
 		w.run("replay", "-g", "billing", "-s", w.store, "--summary", path).exits(2).never("values")
 	}
 	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", w.path("billing", "orders")).exits(2).says("in which a job keeps its offsets")
+	log := filepath.Join(t.TempDir(), "log")
+	must(t, os.WriteFile(log, []byte("what the script said\n"), 0o644))
+	f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	defer f.Close()
+	for _, path := range []string{fmt.Sprintf("/dev/fd/%d", f.Fd()), fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
+		w.run("describe", "-g", "billing", "--output-file", path).exits(2).says("--output-file "+path+" is a file that this process was given")
+		w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", path).exits(2).says("--summary " + path)
+	}
+	kept, err := os.ReadFile(log)
+	must(t, err)
+	same(t, "the script's log", string(kept), "what the script said\n")
 	for _, path := range []string{elsewhere, filepath.Join(elsewhere, "none", "summary.json")} {
 		r := w.run("replay", "-g", "billing", "-s", w.store, "--summary", path).exits(1).says("write "+path, "nothing was read")
 		same(t, "stdout", r.out, "")

@@ -335,21 +335,13 @@ func (g *global) unrecorded(interrupt context.Context, sc *scope, p past) error 
 	if err != nil {
 		return cmp.Or(interrupt.Err(), err)
 	}
-	var unknown []string
-	like := ""
-	for _, k := range missing {
-		switch known.Range(k).State {
-		case offsets.TopicGone:
-			like = cmp.Or(like, g.likeTopic(k.Topic, slices.Sorted(maps.Keys(p.Topics))))
-			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", k.Topic))
-		case offsets.PartitionGone:
-			unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", k.Partition, k.Topic))
-		}
-	}
-	if len(unknown) == 0 {
+	unheard := g.notThere(known, missing, slices.Sorted(maps.Keys(p.Topics)))
+	if unheard == nil {
 		return nil
 	}
-	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(slices.Compact(unknown), 3) + ", and there is no record of it", hint: cmp.Or(like, g.typed("describe", "-g", p.group.ID)+" shows the group's topics")}
+	unheard.text += ", and there is no record of it"
+	unheard.hint = cmp.Or(unheard.hint, g.typed("describe", "-g", p.group.ID)+" shows the group's topics")
+	return unheard
 }
 
 // pastProgress shows on stderr how far a long reading is.

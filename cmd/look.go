@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,6 +163,12 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	for _, g := range joined {
 		if !sc.listed() || len(sc.selections) == 0 || g.Touched() { // else it has nothing to do with the topics
 			shot.Groups = append(shot.Groups, g)
+		}
+	}
+	if len(shot.Groups) == 0 && len(groups) > 0 { // as what was named has no group: it may be misspelled
+		if p := g.notThere(ranges, sc.keys(), nil); p != nil {
+			p.hint = cmp.Or(p.hint, g.kafkaTool("kafka-topics.sh", "--list")+" shows those that do")
+			return shot, p
 		}
 	}
 	for _, name := range sc.topicNames() {

@@ -116,3 +116,20 @@ func TestHelpOfNoCommand(t *testing.T) {
 		same(t, "help before the command", w.run(help, "describe").exits(0).out, text)
 	}
 }
+
+// A topic that was mistyped is as wrong where the groups are listed, although then no group has anything of it.
+func TestMistypedTopicOfListedGroups(t *testing.T) {
+	t.Parallel()
+	w := start(t).topic("orders", [2]int64{0, 9}).topic("pay", [2]int64{0, 9}).commit("billing", "orders", 5)
+	for _, which := range [][]string{{"--all-groups"}, {"--group-regex", "bil.*"}} {
+		for _, line := range [][]string{
+			{"describe"}, {"describe", "--check", "-o", "json"}, {"wait", "--empty", "--for", "0"}, {"wait", "--lag", "0", "--for", "0"}, {"clamp", "--dry-run"},
+			{"reset", "--to-earliest", "--dry-run"}, {"delete", "--execute"}, {"export"},
+		} {
+			w.run(append(append(line, which...), "-t", "order")...).exits(1).says("topic", "order", "does not exist", "did you mean -t orders?")
+			w.run(append(append(line, which...), "-t", "orders:7")...).exits(1).says("partition 7 of topic", "orders", "does not exist")
+		}
+		w.run(append([]string{"describe", "-t", "pay"}, which...)...).exits(0)
+	}
+	same(t, "committed", w.committed("billing", "orders"), "0=5")
+}

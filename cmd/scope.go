@@ -129,6 +129,20 @@ func (s *scope) topicNames() []string {
 	return slices.Compact(names)
 }
 
+// keys are the partitions that were named, and of a topic that was named whole the first.
+func (s *scope) keys() []offsets.Key {
+	var keys []offsets.Key
+	for _, sel := range s.selections {
+		for _, p := range sel.Partitions {
+			keys = append(keys, offsets.Key{Topic: sel.Topic, Partition: p})
+		}
+		if len(sel.Partitions) == 0 {
+			keys = append(keys, offsets.Key{Topic: sel.Topic})
+		}
+	}
+	return keys
+}
+
 // add takes a partition of a group into a scope that comes from a document. settle ends it.
 func (s *scope) add(group string, k offsets.Key) {
 	if n := len(s.groups); n == 0 || s.groups[n-1] != group {

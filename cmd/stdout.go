@@ -49,9 +49,12 @@ func (o *stdout) told(err error) error {
 	return errors.Join(err, o.failed)
 }
 
+// shutStdout reports that what goes to stdout leads nowhere.
+func (g *global) shutStdout() bool { return g.env.StdoutClosed != nil && g.env.StdoutClosed() }
+
 // nowhere refuses to write what somebody wants to have to a stdout that is closed.
 func (g *global) nowhere(what, hint string) error {
-	if g.env.StdoutClosed == nil || !g.env.StdoutClosed() {
+	if !g.shutStdout() {
 		return nil
 	}
 	return &problem{code: exitFailed, text: "stdout is closed: " + what + " would be nowhere", hint: hint}
@@ -59,7 +62,7 @@ func (g *global) nowhere(what, hint string) error {
 
 // noteClosed tells that nobody was shown what a command answered.
 func (o *stdout) noteClosed(g *global) {
-	if o.used && g.env.StdoutClosed != nil && g.env.StdoutClosed() {
+	if o.used && g.shutStdout() {
 		g.note("stdout is closed: what was to be shown there is nowhere")
 	}
 }

@@ -114,6 +114,8 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 			return usage(flag+" - is no file", "leave it out for stdout; a file of that name is ./-")
 		case offsetfile.IsReserved(filepath.Base(path)):
 			return usage(fmt.Sprintf("%s %s is the name of a gtoffset file, in which a job keeps its offsets", flag, path), "name another file")
+		case ofOthers(path):
+			return usage(fmt.Sprintf("%s %s is a file that this process was given, and would be replaced with all that is in it", flag, path), "name a file")
 		case g.holds(path):
 			return usage(fmt.Sprintf("%s %s is inside the store %s", flag, path, g.store), "name a file elsewhere")
 		}
@@ -124,6 +126,14 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// ofOthers reports a name of an open file, such as /dev/stderr, behind which is a regular one: the log of a script, say.
+func ofOthers(path string) bool {
+	path = absolutePath(path)
+	open := strings.HasPrefix(path, "/dev/std") || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+	info, err := os.Stat(path)
+	return open && err == nil && info.Mode().IsRegular()
 }
 
 // holds reports whether a path is in the store, if that is a folder.
