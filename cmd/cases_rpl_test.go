@@ -180,9 +180,9 @@ func TestReplayRanges(t *testing.T) {
 		})
 	}
 	w.save("billing", "orders", 12)
-	w.run(w.replay("-t", "orders")...).exits(4).says("start 12 is high by 2: the range is 2..10", "hint: gtoffset clamp -g billing", "--stored -t orders")
+	w.run(w.replay("-t", "orders")...).exits(4).says("start 12 is high by 2: the range is 2..10", "hint: gtoffset clamp -g billing -t orders:0 -s "+w.store+" --stored\n")
 	w.commit("billing", "orders", 13)
-	w.run("replay", "-g", "billing", "-t", "orders", "--from", "committed").exits(4).says("start 13 is high by 3", "hint: gtoffset clamp -g billing --committed -t orders")
+	w.run("replay", "-g", "billing", "-t", "orders", "--from", "committed").exits(4).says("start 13 is high by 3", "hint: gtoffset clamp -g billing -t orders:0 --committed\n")
 }
 
 // RPL-4: a window that begins after the last record is empty, not the whole topic. TIM-6, TIM-8, TIM-10: the forms of times.
@@ -234,7 +234,7 @@ func TestReplayToTheEndOfAnIdleTopic(t *testing.T) {
 func TestReplayNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3, 3, 0).filled("payments", 3).save("billing", "orders", 1).commit("billing", "payments", 1)
-	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n", "hint: --from earliest -t orders:1 reads that one from its start")
+	r := w.run(w.replay("--format", `%t %p %o\n`)...).exits(3).says("left out: orders 1: nothing is stored for it; payments 0: nothing is stored for it\n", "hint: instead, --from earliest -t orders:1 reads that one")
 	same(t, "the rest", offsetsOf(r.out, "orders", 0), "1 2")
 	summary := filepath.Join(t.TempDir(), "summary.json")
 	for _, how := range [][]string{{"--dry-run"}, {"--summary", summary}, {"--save", "--dry-run", "--", "cat"}, {"--save", "--execute", "--batch-interval", "1h", "--", "cat"}} { // only the last one saves
@@ -264,7 +264,11 @@ func TestReplayFromTheWrongStore(t *testing.T) {
 	w.run("replay", "-g", "billing", "--from", "committed").exits(1).says("no offset is committed, and no partition assigned; nothing was read", "hint: to see what was committed before: gtoffset history -g billing")
 	w.commit("billing", "orders", 1)
 	for _, how := range [][]string{{}, {"--dry-run"}, {"--save", "--execute", "--", "cat"}, {"--save", "--check", "--", "cat"}, {"--save-as", "again", "--execute", "--", "cat"}} {
-		w.run(w.replay(how...)...).exits(3).says("left out: orders 0: nothing is stored for it", right+". If it is, --from earliest -t orders:0 reads that one from its start")
+		helps := "instead, --from earliest -t orders:0 reads that one\n"
+		if len(how) > 1 {
+			helps = "gtoffset describe -g billing -t orders:0 -s " + w.store + " shows what helps\n"
+		}
+		w.run(w.replay(how...)...).exits(3).says("left out: orders 0: nothing is stored for it", right+". If it is, "+helps)
 	}
 	same(t, "backups of nothing", len(w.backups()), 0)
 }
@@ -283,7 +287,7 @@ func TestReplayWithATopicThatIsGone(t *testing.T) {
 	w.run(w.replay("--save", "--execute", "--", "sh", "-c", "cat >/dev/null")...).exits(3).says("1 batch accepted and saved", left)
 	w.run("replay", "-g", "billing", "--from", "committed").exits(3).says("left out: old 0").never("--from earliest")
 	w.filled("payments", 1).commit("billing", "payments", 0)
-	w.run(w.replay()...).exits(3).says(`payments 0: nothing is stored for it`, "hint: --from earliest -t payments:0 reads that one from its start\n")
+	w.run(w.replay()...).exits(3).says(`payments 0: nothing is stored for it`, "hint: instead, --from earliest -t payments:0 reads that one\n")
 	w.run(w.replay("-t", "orders")...).exits(0)
 	w.run(w.replay("-t", "gone")...).exits(4)
 }

@@ -145,7 +145,7 @@ func (r *replay) refused() error {
 func (r *replay) refusal() *problem {
 	var texts, choices []string
 	p := &problem{code: exitUnreachable}
-	high, recreated := false, false
+	high, recreated := &scope{}, &scope{}
 	for _, s := range r.stretches {
 		if s.Verdict != offsets.Refuse {
 			continue
@@ -165,35 +165,36 @@ func (r *replay) refusal() *problem {
 		if s.Choice != "" && !slices.Contains(choices, s.Choice) {
 			choices = append(choices, s.Choice)
 		}
-		high, recreated = high || s.High, recreated || s.Recreated
+		if s.High {
+			high.include(s.Key)
+		}
+		if s.Recreated {
+			recreated.include(s.Key)
+		}
 		p.details = append(p.details, output.ErrorDetail{Group: r.o.group, Topic: s.Topic, Partition: s.Partition, Reason: s.Reason})
 	}
 	if len(texts) == 0 {
 		return nil
 	}
 	p.text = list(texts, 3)
+	clamp := func(of *scope, more ...string) string { // of these alone: others it may begin
+		of.settle()
+		return r.g.typed(slices.Concat([]string{"clamp", "-g", r.o.group}, of.typed(), more)...)
+	}
+	isHigh := len(high.selections) > 0
 	switch {
-	case recreated && r.o.start.Aim == offsets.AimStored:
-		p.hint = "clamp decides it, to begin the new topic: " + r.g.typed(append([]string{"clamp", "-g", r.o.group, "-s", r.g.store, "--stored", "--recreated", "earliest"}, r.topicFlags()...)...)
-	case high && r.o.start.Aim == offsets.AimStored:
-		p.hint = r.g.typed(append([]string{"clamp", "-g", r.o.group, "-s", r.g.store, "--stored"}, r.topicFlags()...)...)
-	case high && r.o.start.Aim == offsets.AimCommitted:
-		p.hint = r.g.typed(append([]string{"clamp", "-g", r.o.group, "--committed"}, r.topicFlags()...)...)
+	case len(recreated.selections) > 0 && r.o.start.Aim == offsets.AimStored:
+		p.hint = "clamp decides it, to begin the new topic: " + clamp(recreated, "-s", r.g.store, "--stored", "--recreated", "earliest")
+	case isHigh && r.o.start.Aim == offsets.AimStored:
+		p.hint = clamp(high, "-s", r.g.store, "--stored")
+	case isHigh && r.o.start.Aim == offsets.AimCommitted:
+		p.hint = clamp(high, "--committed")
 	case len(choices) > 0:
 		p.hint = "add " + list(choices, 3)
-	case high:
+	case isHigh:
 		p.hint = "name a --from within the range, or --from earliest"
 	}
 	return p
-}
-
-// topicFlags are the topics of the command line, to be typed again.
-func (r *replay) topicFlags() []string {
-	var flags []string
-	for _, t := range r.o.topics {
-		flags = append(flags, "-t", t)
-	}
-	return flags
 }
 
 // leftOut is the error of partitions that were not read although there is something in them: those that --partial has passed over, and
@@ -210,6 +211,7 @@ func (r *replay) missing() error {
 func (r *replay) without(lacks func(offsets.Stretch) bool) error {
 	p := &problem{code: exitPartly}
 	var texts []string
+	group, _ := r.shot.Group(r.o.group)
 	for _, s := range r.stretches {
 		if !lacks(s) {
 			continue
@@ -225,18 +227,33 @@ func (r *replay) without(lacks func(offsets.Stretch) bool) error {
 		default:
 			p.causes = byRank(append(p.causes, causeIncomplete))
 		}
-		p.hint = cmp.Or(p.hint, "--from earliest -t "+typedPartition(s.Key)+" reads that one from its start")
+		helps := "instead, " + r.readable() + " -t " + typedPartition(s.Key) + " reads that one"
+		if r.o.saves() { // mostly from what is stored only
+			helps = r.g.lineOf(group, "describe", []offsets.Selection{{Topic: s.Topic, Partitions: []int32{s.Partition}}}) + " shows what helps"
+		}
+		p.hint = cmp.Or(p.hint, helps)
 	}
 	if len(texts) == 0 {
 		return nil
 	}
 	p.text = "left out: " + list(texts, 3)
-	group, _ := r.shot.Group(r.o.group)
 	p.hint = cmp.Or(p.hint, r.g.lineOf(group, "describe", nil)+" shows what is gone")
 	if r.o.start.Aim == offsets.AimStored && group.Store.Nothing() {
 		p.hint = r.g.rightStore() + ". If it is, " + p.hint
 	}
 	return p
+}
+
+// readable are the ends of a replay with what nothing says, from a store or from commits, in the place of those.
+func (r *replay) readable() string {
+	told := func(b replayBound) bool { return b.Aim == offsets.AimStored || b.Aim == offsets.AimCommitted }
+	switch from, until := told(r.o.start), told(r.o.end); {
+	case from && until:
+		return "--from earliest --until end"
+	case until:
+		return "--until end"
+	}
+	return "--from earliest"
 }
 
 // enter makes the lanes of what is read.
