@@ -686,7 +686,7 @@ func (w *writing) write(hard context.Context) {
 		case failed != nil || pg.Whole && pg.Result == offsets.Already:
 		case pg.Whole && pg.Refusal == "":
 			done := w.g.session.cluster.DeleteGroup(ctx, pg.Group, pg.Changes)
-			if pg = pg.Deleted(done); done.Result != offsets.Written {
+			if pg = pg.Deleted(done); done.Result != offsets.Written && done.Result != offsets.Already {
 				failed = &done
 			}
 		default:

@@ -288,6 +288,7 @@ func TestReplayWithATopicThatIsGone(t *testing.T) {
 	w.run("replay", "-g", "billing", "--from", "committed").exits(3).says("left out: old 0").never("--from earliest")
 	w.filled("payments", 1).commit("billing", "payments", 0)
 	w.run(w.replay()...).exits(3).says(`payments 0: nothing is stored for it`, "hint: instead, --from earliest -t payments:0 reads that one\n")
+	w.run("replay", "-g", "billing", "--from", "earliest", "--until", "committed", "-t", "orders").exits(3).says("hint: instead, --until end -t orders:0 reads that one\n")
 	w.run(w.replay("-t", "orders")...).exits(0)
 	w.run(w.replay("-t", "gone")...).exits(4)
 }

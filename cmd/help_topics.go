@@ -89,6 +89,7 @@ const exitCodesTopic = `Exit codes
 
 Where several apply, 5 comes before 4 before 3 before 10; with -o json the error
 lists all, and its cause says why in one word, as unreachable or authentication.
+A plan of which a part is refused, and another not reached, is 4.
 `
 
 const environmentTopic = `Environment

@@ -134,9 +134,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 			s.spare(ctx, sc, groups, held)
 		}
 	}
-	if o.whole {
-		s.cluster.PendingAnywhere(ctx, groups)
-	}
+	s.firstsAnywhere(ctx, sc, o, groups)
 	var topics []string
 	for i, gc := range groups {
 		topics = append(topics, offsets.Topics(gc.Commits, held[i].Entries, gc.Group, sc.selections)...)
@@ -181,6 +179,19 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	}
 	s.measureMore(ctx, shot, o)
 	return shot, nil
+}
+
+// firstsAnywhere asks of groups that are deleted whole whether a first commit is pending in any topic, and of named ones that have none.
+func (s *session) firstsAnywhere(ctx context.Context, sc *scope, o lookOptions, groups []kafkaops.GroupCommits) {
+	if !o.whole {
+		if !o.firsts || sc.listed() || sc.groupless || len(sc.selections) > 0 {
+			return
+		}
+		groups = slices.DeleteFunc(slices.Clone(groups), func(g kafkaops.GroupCommits) bool { return len(g.Commits) > 0 || g.Existence != offsets.Exists })
+	}
+	if len(groups) > 0 {
+		s.cluster.PendingAnywhere(ctx, groups)
+	}
 }
 
 // loadStored reads what the store has of each group. A store that is away is said of each of them, and asked no more in this look;

@@ -132,4 +132,6 @@ func TestMistypedTopicOfListedGroups(t *testing.T) {
 		w.run(append([]string{"describe", "-t", "pay"}, which...)...).exits(0)
 	}
 	same(t, "committed", w.committed("billing", "orders"), "0=5")
+	r := w.run("describe", "-g", "billing", "-g", "billin", "--check", "-o", "json").exits(3)
+	same(t, "unmeasured", r.fields()["checks"].([]any)[0].(map[string]any)["unmeasured"], any(1.0))
 }

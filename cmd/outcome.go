@@ -192,6 +192,9 @@ func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) str
 	case "import":
 		return w.road.home(w.plan.Origin.Bootstrap)
 	case offsets.LookBack:
+		if refused[i].Awaits() {
+			return w.g.transaction(pg.Group)
+		}
 		return "what became of its commits: " + w.g.typed(command, "-g", pg.Group)
 	}
 	sc := &scope{}

@@ -64,6 +64,20 @@ func TestOvertakenBehindTheFirst(t *testing.T) {
 	})
 }
 
+// A deletion that was carried out and answered by an error, behind which another commits: the backup has all that was there.
+func TestDeletedAndOvertaken(t *testing.T) {
+	t.Parallel()
+	w := lower(t, "billing")
+	w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(_ int32, r kmsg.Response) bool {
+		r.(*kmsg.DeleteGroupsResponse).Groups[0].ErrorCode = kerr.UnknownServerError.Code
+		must(t, w.b.Commit("billing", "orders", 1, 555, -1, ""))
+		return true
+	})
+	r := w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(3).prints("and yet the commit is gone", "read back 555: something else wrote at the same time").never("and yet the new offset")
+	w.run(r.undo()...).exits(3).says("left out: orders 1")
+	same(t, "committed", w.committed("billing", "orders"), "0=100 1=555 2=300")
+}
+
 // What another commits before the first try is not ours, also if it is what we are about to write: it is in no backup.
 func TestOvertakenByTheSame(t *testing.T) {
 	t.Parallel()
@@ -306,6 +320,19 @@ func TestDeleteTellsOfGroupsWithoutCommits(t *testing.T) {
 		w.forget("a")
 		w.run(r.undo()...).exits(0)
 		same(t, "undone", w.committed("a", "orders"), "0=5")
+	})
+	t.Run("another deletes one first", func(t *testing.T) {
+		t.Parallel()
+		w := ready(t).commit("d", "orders", 6).commit("e", "orders", 7)
+		w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(_ int32, r kmsg.Response) bool {
+			if g := &r.(*kmsg.DeleteGroupsResponse).Groups[0]; g.Group == "d" {
+				g.ErrorCode = kerr.GroupIDNotFound.Code // as if it had been gone when our request came
+			}
+			return true
+		})
+		r := w.run("delete", "-g", "a", "-g", "d", "-g", "e", "--whole-group", "--execute").exits(0).prints("3 of 3 verified")
+		w.run(r.undo()...).exits(0).prints("2 of 2 verified")
+		same(t, "what the other deleted", w.committed("a", "orders")+w.committed("d", "orders")+w.committed("e", "orders"), "0=50=7")
 	})
 	t.Run("one gets a commit", func(t *testing.T) {
 		t.Parallel()

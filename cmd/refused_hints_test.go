@@ -37,7 +37,7 @@ func TestRefusedForWantOfAnOffset(t *testing.T) {
 	}
 	w.run("reset", "-g", "billing", "-t", "pay", "-s", w.store, "--stored", "--to-committed", "--dry-run").exits(4).says("hint: what became of its commits: gtoffset history -g billing")
 	w.pending("billing", 1, 0)
-	w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction", "hint: what became of its commits: gtoffset history -g billing\n")
+	w.run("delete", "-g", "billing", "--whole-group", "--dry-run").exits(4).says("transaction", "hint: a transaction ends within its producer's transaction.timeout.ms; which it is: gtoffset history -g billing\n")
 }
 
 // A shift that meets the end of the range says so on both sides, also where the number would be below 0.

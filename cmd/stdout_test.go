@@ -143,7 +143,7 @@ func TestStdoutClosed(t *testing.T) {
 	}
 	w.wrap = []string{"sh", "-c", `exec "$0" "$@" >&-`}
 	w.process(0, "", "replay", "-t", "empty", "--from", "earliest").exits(1).says("error: stdout is closed", "hint: ")
-	w.process(0, "", "replay", "-t", "empty", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0).never("stdout")
+	w.process(0, "", "replay", "-t", "empty", "--from", "earliest", "--", "/bin/sh", "-c", "while read line; do :; done").exits(0).says("stdout is closed: what /bin/sh writes there is nowhere, and counts as accepted")
 }
 
 // What a closed stdout would have shown is said to be nowhere, once; and no file that is written takes the place of a closed stream.

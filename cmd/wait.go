@@ -154,7 +154,8 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 func (g *global) stuckHint(shot offsets.Snapshot, grp offsets.Group, o *waitOptions) string {
 	if !o.caughtUp && grp.Store != nil {
 		stored := grp.Select(o.selections, func(r *offsets.Row) bool {
-			return r.Range.Known() && r.Stored.Presence == offsets.Present && r.Committed.Presence == offsets.Absent && !r.Committed.Pending
+			j := offsets.JudgeRow(r, shot.Origin.Cluster, true)
+			return r.Range.Known() && r.Stored.Presence == offsets.Present && r.Committed.Presence == offsets.Absent && !r.Committed.Pending && j.Stored.CountedLag() != offsets.None
 		})
 		if len(stored) > 0 {
 			return "only the store has an offset of these; to commit it: " + g.lineOf(grp, "reset", stored, "--to-stored")

@@ -33,7 +33,6 @@ type Cluster struct {
 	cluster      wire.Cluster
 	coordinators map[string]int32
 	leaders      map[string][]leader // by topic and partition
-	named        map[string][]int32  // see partitions
 }
 
 // leader is what the last Metadata said of a partition.
@@ -78,14 +77,8 @@ func (e *OtherClusterError) Error() string {
 // Close cuts all connections.
 func (c *Cluster) Close() { c.wire.Close() }
 
-// NewLook asks again the brokers that did not answer before, and for the topics that there are. Within one look a silent broker is waited
-// for only once.
-func (c *Cluster) NewLook() {
-	c.mu.Lock()
-	c.named = nil
-	c.mu.Unlock()
-	c.wire.NewLook()
-}
+// NewLook asks again the brokers that did not answer before. Within one look a silent broker is waited for only once.
+func (c *Cluster) NewLook() { c.wire.NewLook() }
 
 // maxRequest is how large an encoded request may become before it is split.
 const maxRequest = 1_000_000

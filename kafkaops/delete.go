@@ -13,7 +13,7 @@ import (
 
 // DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group; it is refused here if the group
 // has, or an open transaction is going to commit, what is not in changes, which are the commits that it had. What comes back has the
-// Result Written, Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A
+// Result Written, Already if another deleted it just before, Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A
 // coordinator on the move is tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
 func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.Change) offsets.Change {
 	w := writing{c: c, group: group, changes: slices.Clone(had)}
@@ -64,6 +64,9 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 			case code == 0, code == wire.CodeGroupNotFound && sent:
 				done.Result, done.Error = offsets.Written, ""
 				return done
+			case code == wire.CodeGroupNotFound: // another has deleted it since it was read
+				done.Result, done.Error = offsets.Already, ""
+				return done
 			case coordinatorMoved(code):
 				done.Result, done.Error, done.Pending, sent = offsets.Unverified, wire.CodeText(code), true, true
 			case active(code): // so it is there
@@ -83,19 +86,13 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 	return done
 }
 
-// partitions names all partitions that a job may read, as they were when a look first asked for them: of many groups, that is once.
+// partitions names all partitions that a job may read.
 func (c *Cluster) partitions(ctx context.Context) (map[string][]int32, error) {
-	c.mu.Lock()
-	named := c.named
-	c.mu.Unlock()
-	if named != nil {
-		return named, nil
-	}
 	topics, err := c.Topics(ctx)
 	if err != nil {
 		return nil, err
 	}
-	named = map[string][]int32{}
+	named := map[string][]int32{}
 	for name, n := range topics {
 		for p := range int32(n) {
 			if !offsets.Internal(name) {
@@ -103,9 +100,6 @@ func (c *Cluster) partitions(ctx context.Context) (map[string][]int32, error) {
 			}
 		}
 	}
-	c.mu.Lock()
-	c.named = named
-	c.mu.Unlock()
 	return named, nil
 }
 

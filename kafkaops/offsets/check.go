@@ -189,6 +189,9 @@ func (c *condition) run(s Snapshot, l Limits) Check {
 		case g.Trouble != nil && len(g.Rows) == 0:
 			c.Groups++
 			c.unmeasured(fmt.Sprintf("group %q could not be read", g.ID))
+		case g.Nowhere():
+			c.Groups++
+			c.unmeasured(fmt.Sprintf("group %q is not known", g.ID))
 		case !g.Nothing() || !l.Named && g.Store == nil:
 		case l.Topics:
 			c.Groups++

@@ -50,6 +50,8 @@ func Delete(s Snapshot, whole bool) Plan {
 			switch e := r.Committed; {
 			case e.barred() != "":
 				c = c.bar(e)
+			case e.Presence == Absent && whole: // nothing of it goes
+				continue
 			case e.Presence == Absent:
 				c.Reason = "no commit"
 			case !whole && g.Active() && read[r.Topic]:
@@ -79,7 +81,12 @@ func (g PlanGroup) unplanned(now Group, cluster string) PlanGroup {
 		if r.Committed.Presence == Absent && !r.Committed.Pending {
 			continue
 		}
-		c := begin(r, Committed, cluster).moved("moved since the plan: was none, is "+number(ValueOf(r.Committed).Offset), "")
+		c := begin(r, Committed, cluster)
+		if r.Committed.Pending {
+			c = c.refusePending()
+		} else {
+			c = c.moved("moved since the plan: was none, is "+number(ValueOf(r.Committed).Offset), "")
+		}
 		i, known := slices.BinarySearchFunc(g.Changes, r.Key, func(c Change, k Key) int { return c.Key.Compare(k) })
 		switch {
 		case !known:

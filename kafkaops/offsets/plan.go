@@ -406,8 +406,8 @@ func (c Change) bar(e Entry) Change {
 	return c.refuse(e.barred(), "")
 }
 
-// Awaits reports a change that was not made, as an open transaction is going to commit.
-func (c *Change) Awaits() bool { return strings.Contains(c.Error, pending) }
+// Awaits reports a change that is refused, or was not made, as an open transaction is going to commit.
+func (c *Change) Awaits() bool { return strings.Contains(cmp.Or(c.Error, c.Reason), pending) }
 
 // Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be
 // of an earlier try; else it is another's, which no backup has.
@@ -525,9 +525,17 @@ func Verify(p Plan, after Snapshot) Plan {
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
 		if c.Result == NotTried || c.Result == Failed && c.Side == Committed {
-			if !c.Moved && c.Lacks == nil && !now.Problem() && g.Trouble == nil && c.stands(ValueOf(now)) && !c.stands(c.Old) { // as of a try that was answered otherwise
+			switch known := !c.Moved && c.Lacks == nil && !now.Problem() && g.Trouble == nil; {
+			case !known || c.stands(c.Old) || ValueOf(now).Offset == c.Old.Offset:
+			case c.stands(ValueOf(now)) && c.New.Offset == None: // as of a try that was answered otherwise
+				c.Result = Unverified
+				c.Error += "; and yet the commit is gone"
+			case c.stands(ValueOf(now)):
 				c.Result = Unverified
 				c.Error += "; and yet the new offset stands"
+			case c.Result == Failed && !c.Refused: // which of the two came first nobody can tell
+				c.Result, c.Moved = Unverified, true
+				c.Error += fmt.Sprintf("; read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
 			}
 			return c
 		}

@@ -96,8 +96,11 @@ func Stuck(s Snapshot, c Conditions) (Group, bool) {
 		}
 		for i := range g.Rows {
 			j := JudgeRow(&g.Rows[i], s.Origin.Cluster, g.Store != nil)
+			if j.Row.Committed.Pending {
+				continue // its transaction ends
+			}
 			lag, behind := j.lagOpen(c.MaxLag), j.behindOpen(c.CaughtUp && g.Unstored == "")
-			if idle && !j.Row.Committed.Pending && (lag != "" && j.Committed.Condition == NoEntry || behind != "" && j.Stored.Condition == NoEntry) {
+			if idle && (lag != "" && j.Committed.Condition == NoEntry || behind != "" && j.Stored.Condition == NoEntry) {
 				return g, true
 			}
 			if c.MaxLag != None && j.Committed.lost() && lag != "" || (j.Committed.lost() || j.Stored.lost()) && behind != "" {
