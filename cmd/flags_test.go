@@ -62,7 +62,7 @@ func TestTargets(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	for _, path := range []string{fmt.Sprintf("/dev/fd/%d", f.Fd()), fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
-		w.run("describe", "-g", "billing", "--output-file", path).exits(2).says("--output-file "+path+" is a file that this process was given")
+		w.run("describe", "-g", "billing", "--output-file", path).exits(2).says("--output-file " + path + " is a file that this process was given")
 		w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", path).exits(2).says("--summary " + path)
 	}
 	kept, err := os.ReadFile(log)

@@ -123,8 +123,14 @@ func TestMistypedTopicOfListedGroups(t *testing.T) {
 	w := start(t).topic("orders", [2]int64{0, 9}).topic("pay", [2]int64{0, 9}).commit("billing", "orders", 5)
 	for _, which := range [][]string{{"--all-groups"}, {"--group-regex", "bil.*"}} {
 		for _, line := range [][]string{
-			{"describe"}, {"describe", "--check", "-o", "json"}, {"wait", "--empty", "--for", "0"}, {"wait", "--lag", "0", "--for", "0"}, {"clamp", "--dry-run"},
-			{"reset", "--to-earliest", "--dry-run"}, {"delete", "--execute"}, {"export"},
+			{"describe"},
+			{"describe", "--check", "-o", "json"},
+			{"wait", "--empty", "--for", "0"},
+			{"wait", "--lag", "0", "--for", "0"},
+			{"clamp", "--dry-run"},
+			{"reset", "--to-earliest", "--dry-run"},
+			{"delete", "--execute"},
+			{"export"},
 		} {
 			w.run(append(append(line, which...), "-t", "order")...).exits(1).says("topic", "order", "does not exist", "did you mean -t orders?")
 			w.run(append(append(line, which...), "-t", "orders:7")...).exits(1).says("partition 7 of topic", "orders", "does not exist")

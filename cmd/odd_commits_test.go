@@ -68,7 +68,7 @@ func TestFirstCommitIsPending(t *testing.T) {
 		must(t, err)
 		leave()
 		w.pending("billing", 1, 0)
-		w.run("describe", "-g", "billing").exits(0).prints("committed pending: "+why).never("nothing committed")
+		w.run("describe", "-g", "billing").exits(0).prints("committed pending: " + why).never("nothing committed")
 		w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 0: "+why, "hint: --for 30m waits longer").never("does not mend")
 		w.run("reset", "-g", "billing", "--all-topics", "--to-earliest", "--dry-run").exits(4).says("orders 0: " + why)
 	})

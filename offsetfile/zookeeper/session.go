@@ -115,16 +115,21 @@ func (s *session) close() {
 	s.end()
 }
 
-// do makes one request; what and of are for the log. When ctx ends first the session is given up, which ends the request: whether it was
-// done is then not known.
+// do makes one request, as the session does, and returns its value, which of an error may be there, too.
 func do[T any](ctx context.Context, s *session, what, of string, request func(*zk.Conn) (T, error)) (value T, err error) {
-	type answer struct {
-		value T
-		err   error
+	held := new(T) // a request that was given up may come to it later
+	answered, err := s.do(ctx, what, of, func() (err error) { *held, err = request(s.conn); return err })
+	if answered {
+		value = *held
 	}
-	var none T
+	return value, err
+}
+
+// do makes one request; what and of are for the log. When ctx ends first the session is given up, which ends the request: whether it was
+// done is then not known, nor is it if it was not answered for another reason.
+func (s *session) do(ctx context.Context, what, of string, request func() error) (answered bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return none, err
+		return false, err
 	}
 	if s.log != nil {
 		began := time.Now()
@@ -132,22 +137,19 @@ func do[T any](ctx context.Context, s *session, what, of string, request func(*z
 			s.log.Debug("zookeeper", "request", what, "of", of, "server", s.conn.Server(), "took", time.Since(began), "error", err)
 		}()
 	}
-	answers := make(chan answer, 1)
-	go func() {
-		value, err := request(s.conn)
-		answers <- answer{value, err}
-	}()
+	answers := make(chan error, 1)
+	go func() { answers <- request() }()
 	select {
-	case a := <-answers:
-		if away(a.err) {
-			return none, &offsetfile.AwayError{Err: s.line.named(a.err)}
+	case err := <-answers:
+		if away(err) {
+			return false, &offsetfile.AwayError{Err: s.line.named(err)}
 		}
-		return a.value, a.err
+		return true, err
 	case <-s.over:
-		return none, &offsetfile.AwayError{Err: s.line.named(zk.ErrConnectionClosed)}
+		return false, &offsetfile.AwayError{Err: s.line.named(zk.ErrConnectionClosed)}
 	case <-ctx.Done():
 		s.end()
-		return none, ctx.Err()
+		return false, ctx.Err()
 	}
 }
 
