@@ -70,6 +70,7 @@ type historyDoc struct {
 		Author          string
 		Metadata        string
 		Commits         int
+		Unlike          *string
 		MemberCount     int  `json:"member_count"`
 		WholeGroup      bool `json:"whole_group"`
 		Producer, Epoch number
@@ -134,7 +135,44 @@ func TestHistoryUnlikeTheJob(t *testing.T) {
 	}
 	w.commit("billing", "orders", 900)
 	all := w.run("history", "-g", "billing", "-o", "json").exits(0).history().Events
-	same(t, "events, and the last", words(len(all), all[len(all)-1].Commits > 80), "12 true")
+	last := all[len(all)-1]
+	same(t, "events, and the last", words(len(all), last.Commits, deref(last.Unlike), last.Metadata, last.Epoch), "22 83 now in one way, now in the other  null")
+	if want := "; written now in one way, now in the other: no longer told apart, --all lists each; 83 commits until"; !strings.Contains(last.Author, want) {
+		t.Errorf("got %q, without %q", last.Author, want)
+	}
+	all = w.run("history", "-g", "billing", "-o", "json", "--all").exits(0).history().Events
+	unlike := 0
+	for _, e := range all {
+		if deref(e.Unlike) != "null" {
+			unlike++
+		}
+	}
+	same(t, "with --all", words(len(all), unlike, deref(all[len(all)-1].Unlike)), "109 102 with a note")
+}
+
+// A step back says how it was written, too, and so does the row with which the job goes on.
+func TestHistoryBackUnlikeTheJob(t *testing.T) {
+	t.Parallel()
+	w, log := past(t)
+	w.topic("orders", [2]int64{0, 1000})
+	for i, offset := range []int64{100, 200, 300, 50, 150, 250} {
+		note := "job"
+		if offset == 50 {
+			note = ""
+		}
+		log.Batch(after(float64(i)), kafkatest.OffsetCommit("billing", "orders", 0, offset, note))
+	}
+	w.commit("billing", "orders", 250)
+	for args, want := range map[string]string{
+		"":      "new 1 null; forward 2 null; back 1 without a note; forward 2 with a note",
+		"--all": "new 1 null; forward 1 null; forward 1 null; back 1 without a note; forward 1 with a note; forward 1 null",
+	} {
+		var got []string
+		for _, e := range w.run(append([]string{"history", "-g", "billing", "-o", "json"}, strings.Fields(args)...)...).exits(0).history().Events {
+			got = append(got, words(e.What, e.Commits, deref(e.Unlike)))
+		}
+		same(t, "events "+args, strings.Join(got, "; "), want)
+	}
 }
 
 // A store may be named in the environment, for the commands that read it: this one does not.

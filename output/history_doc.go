@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"time"
@@ -95,6 +96,7 @@ func (v History) event(e *encoder, x *offsets.HistoryEvent) {
 	e.number("idle_ms", spanMillis(x.Idle))
 	e.int("commits", int64(x.Commits))
 	e.time("ended", x.Ended)
+	e.text("unlike", x.Unlike)
 	e.close('}')
 }
 
@@ -110,12 +112,12 @@ func spanMillis(d time.Duration) int64 {
 func (v History) csv(w io.Writer) error {
 	header := []string{
 		"group", "time", "what", "topic", "partition", "from", "to", "change", "held_ms", "by", "author", "producer", "epoch", "metadata",
-		"member_count", "whole_group", "idle_ms", "commits", "ended",
+		"member_count", "whole_group", "idle_ms", "commits", "ended", "unlike",
 	}
 	return writeCSV(w, header, func(write func([]string)) {
 		for i := range v.History.Events {
 			x := &v.History.Events[i]
-			topic, partition, change, by, ended := x.Key.Topic, strconv.Itoa(int(x.Key.Partition)), "-", x.By.String(), "-"
+			topic, partition, change, by, ended, unlike := x.Key.Topic, strconv.Itoa(int(x.Key.Partition)), "-", x.By.String(), "-", cmp.Or(x.Unlike, "-")
 			if x.OfGroup() {
 				topic, partition = "-", "-"
 			}
@@ -131,7 +133,7 @@ func (v History) csv(w io.Writer) error {
 			write([]string{
 				v.Group.ID, x.Time.UTC().Format(offsets.TimeLayout), x.What.String(), topic, partition, orDash(x.From), orDash(x.To), change,
 				orDash(spanMillis(x.Held)), by, x.Author(v.Retention), orDash(x.Producer), orDash(int64(x.Epoch)), x.Note,
-				strconv.Itoa(x.Count), strconv.FormatBool(x.Whole), orDash(spanMillis(x.Idle)), strconv.Itoa(x.Commits), ended,
+				strconv.Itoa(x.Count), strconv.FormatBool(x.Whole), orDash(spanMillis(x.Idle)), strconv.Itoa(x.Commits), ended, unlike,
 			})
 		}
 	})

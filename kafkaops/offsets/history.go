@@ -109,7 +109,7 @@ type HistoryEvent struct {
 	Ended     time.Time // of a run, the last commit
 	Largest   int64     // of a run, the largest step; 0 outside of one
 	LargestAt time.Time // when that was
-	Unlike    string    // of what broke a run off: in what it is unlike the commit before; "" for nothing
+	Unlike    string    // in what it is unlike the commit before, if neither is a member's; Mixed of such a run; "" for nothing
 	Undone    bool      // WentBack: to where the last step of such a run had come from
 
 	Request int64 // the same for commits of one request: its time in milliseconds

@@ -62,6 +62,7 @@ type place struct {
 	asked  bool     // HistoryPolicy.Takes it
 	later  bool     // something younger than HistoryPolicy.At was seen
 	unlike uint8    // how often a commit broke a run off by how it was written
+	by     Author   // whose the last commit was
 	run    run
 	back   int64 // where it stood before it went back the last time; None once it has returned there
 }
@@ -75,6 +76,7 @@ type run struct {
 	last    int64 // where that came from
 	largest int64
 	at      int64 // when the largest was
+	mixed   bool  // it has commits that are written otherwise than the one before
 }
 
 func (r *run) step(from, by, at int64) {
@@ -91,6 +93,9 @@ func (h *Historian) endRun(c *place) {
 		e := &h.out.Events[r.event]
 		e.To, e.Ended, e.Commits = c.value.Offset, time.UnixMilli(r.ended), int(r.commits)
 		e.Largest, e.LargestAt = r.largest, time.UnixMilli(r.at)
+		if r.mixed { // what the first one has, the others do not
+			e.Unlike, e.Note, e.Epoch = Mixed, "", None
+		}
 	}
 	c.run.event = None
 }
@@ -217,7 +222,7 @@ func (h *Historian) take(r *LogRecord, at int64, whole bool) {
 		h.out.Commits++
 		h.weigh(c, r, m, at)
 	}
-	c.value, c.at, c.record, c.state = r.Value, at, r.Offset, WasCommitted
+	c.value, c.at, c.record, c.state, c.by = r.Value, at, r.Offset, WasCommitted, m.by
 	if r.Kind == LogUnreadable {
 		c.state = WasUnreadable
 	}
@@ -315,11 +320,14 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	returns := m.what == WentForward && p.Value.Offset == c.back // which is no step of a run: it puts right what went back
 	runs := m.what == WentForward && m.by == NotAMember && !h.who.ever && !h.policy.All && !h.over(m) && !returns
 	unlike := ""
-	if runs && c.run.event != None && c.unlike < bothWays {
+	if m.by == NotAMember && c.by == NotAMember && c.state == WasCommitted && m.what != UnknownForm {
 		unlike = p.Value.unlike(&c.value)
 	}
+	goesOn := runs && c.run.event != None
+	breaks := goesOn && unlike != "" && c.unlike < bothWays
 	switch {
-	case runs && c.run.event != None && unlike == "" && h.within(at):
+	case goesOn && !breaks && h.within(at):
+		c.run.mixed = c.run.mixed || unlike != ""
 		c.run.step(c.value.Offset, m.step, at)
 		h.out.Shown++
 		return
@@ -330,7 +338,7 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 		}
 		return
 	}
-	if unlike != "" {
+	if breaks {
 		c.unlike++
 	}
 	undone := m.what == WentBack && c.run.event != None && p.Value.Offset == c.run.last
@@ -350,8 +358,12 @@ func (h *Historian) weigh(c *place, p *LogRecord, m move, at int64) {
 	}
 }
 
-// bothWays is from how many such breaks on a job counts as one that writes now in one way, now in the other.
-const bothWays = 10
+// bothWays is from how many such breaks on a job counts as one that writes now in one way, now in the other. A repair by a tool makes
+// two: the tool's step, and the job's next one.
+const bothWays = 20
+
+// Mixed is HistoryEvent.Unlike of a run whose commits are not told apart any more.
+const Mixed = "now in one way, now in the other"
 
 // unlike says in what a commit was written otherwise than the one before, "" for nothing: a job writes all of its own in one way. What a
 // note says does not count, as a job may write another one each time.

@@ -201,6 +201,15 @@ func TestHistory(t *testing.T) {
 			"1 new 0 none>10 not-a-member; 2 forward 0 10>30 not-a-member 1s x2; 4 forward 0 30>91 not-a-member 1s x2 without-a-note; 6 forward 0 91>92 not-a-member 1s with-a-note",
 		},
 		{
+			"with all, each that is written otherwise says so, but not beside a member's, nor one that is removed",
+			HistoryPolicy{Skip: None, All: true},
+			new(tape).
+				put(1, classicMembers(1, "a"), with(committed(0, 10), epoch)).put(2, classicMembers(2)).put(3, committed(0, 5)).put(4, with(committed(0, 5), epoch)).
+				put(5, removed(0)).put(6, committed(0, 7)).put(7, with(committed(0, 7), note("a"))),
+			"1 members 1; 1 new 0 none>10 member; 2 members 0; 3 back 0 10>5 not-a-member 2s; 4 same 0 5>5 not-a-member 1s with-a-leader-epoch; " +
+				"5 deleted 0 5>none broker 1s; 6 new 0 none>7 not-a-member; 7 same 0 7>7 not-a-member 1s with-a-note",
+		},
+		{
 			"a step over --skip stands alone in it",
 			HistoryPolicy{Skip: 50},
 			new(tape).

@@ -36,7 +36,11 @@ func (e *HistoryEvent) Author(retention time.Duration) string {
 	case AuthorUnknown:
 		text = "unknown: who was in the group then is no longer recorded"
 	}
-	if e.Unlike != "" {
+	switch e.Unlike {
+	case "":
+	case Mixed:
+		text += "; written " + Mixed + ": no longer told apart, --all lists each"
+	default:
 		text += "; " + e.Unlike + ", unlike the commit before"
 	}
 	if e.Commits > 1 {
