@@ -181,13 +181,16 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	return shot, nil
 }
 
-// firstsAnywhere asks of groups that are deleted whole whether a first commit is pending in any topic, and of named ones that have none.
+// firstsAnywhere asks of groups that are deleted whole whether a first commit is pending in any topic, and of named ones that have
+// none, and nobody to commit one.
 func (s *session) firstsAnywhere(ctx context.Context, sc *scope, o lookOptions, groups []kafkaops.GroupCommits) {
 	if !o.whole {
 		if !o.firsts || sc.listed() || sc.groupless || len(sc.selections) > 0 {
 			return
 		}
-		groups = slices.DeleteFunc(slices.Clone(groups), func(g kafkaops.GroupCommits) bool { return len(g.Commits) > 0 || g.Existence != offsets.Exists })
+		groups = slices.DeleteFunc(slices.Clone(groups), func(g kafkaops.GroupCommits) bool {
+			return len(g.Commits) > 0 || g.Active() || g.Type == offsets.Share || g.Existence != offsets.Exists
+		})
 	}
 	if len(groups) > 0 {
 		s.cluster.PendingAnywhere(ctx, groups)
