@@ -256,9 +256,7 @@ func TestReplayNamesWhatIsMissing(t *testing.T) {
 func TestReplayFromTheWrongStore(t *testing.T) {
 	t.Parallel()
 	w := start(t).filled("orders", 3).save("other", "orders", 1)
-	leave, err := w.b.Join("billing", false, "orders")
-	must(t, err)
-	leave()
+	w.memberless("billing", "orders")
 	right := "hint: is it the right store? gtoffset describe -s " + w.store + " shows which groups it has"
 	w.run(w.replay()...).exits(1).says(`group "billing": no offset is in the store (looked at `+filepath.Join(w.store, "billing")+"), and none is committed; nothing was read", right)
 	w.run("replay", "-g", "billing", "--from", "committed").exits(1).says("no offset is committed, and no partition assigned; nothing was read", "hint: to see what was committed before: gtoffset history -g billing")

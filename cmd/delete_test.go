@@ -64,9 +64,7 @@ func TestDelete(t *testing.T) {
 	t.Run("a group without commits", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9})
-		leave, err := w.b.Join("billing", false, "orders")
-		must(t, err)
-		leave()
+		w.memberless("billing", "orders")
 		w.run("describe", "-g", "billing").exits(0)
 		w.run("delete", "-g", "billing", "--whole-group", "--check").exits(10)
 		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(0)
@@ -76,9 +74,7 @@ func TestDelete(t *testing.T) {
 		t.Run(fmt.Sprintf("a group without commits, whose deletion is not answered, and arrives: %v", reaches), func(t *testing.T) {
 			t.Parallel()
 			w := start(t).topic("orders", [2]int64{0, 9})
-			leave, err := w.b.Join("billing", false, "orders")
-			must(t, err)
-			leave()
+			w.memberless("billing", "orders")
 			w.b.Fake.ControlKey(kmsg.DeleteGroups.Int16(), func(kmsg.Request) (kmsg.Response, error, bool) {
 				w.b.Fake.KeepControl()
 				return nil, errors.New("hung up"), !reaches
@@ -252,9 +248,7 @@ func TestDeleteOfAGroupThatGetsCommits(t *testing.T) {
 	t.Run("the first one", func(t *testing.T) {
 		t.Parallel()
 		w := ready(t)
-		leave, err := w.b.Join("test", false, "orders")
-		must(t, err)
-		leave()
+		w.memberless("test", "orders")
 		w.person("y\n", func() { w.commit("test", "other", 33) })
 		w.run("delete", "-g", "test", "--whole-group").exits(4).says("was none, is 33", "nothing was written")
 		same(t, "committed", w.committed("test", "other"), "0=33")

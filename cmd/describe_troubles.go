@@ -181,13 +181,13 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 		for i := range grp.Rows {
 			r := &grp.Rows[i]
 			if named[r.Topic] && r.Unheard() {
-				unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", r.Partition, r.Topic))
+				unknown = append(unknown, noPartition(r.Key))
 			}
 		}
 	}
 	for _, topic := range sc.topicNames() {
 		if !seen[topic] && len(shot.Groups) > 0 {
-			unknown, missing = append(unknown, fmt.Sprintf("topic %q does not exist", topic)), topic
+			unknown, missing = append(unknown, noTopic(topic)), topic
 		}
 	}
 	slices.Sort(unknown)
@@ -205,6 +205,12 @@ func (g *global) unnamedTopics(shot offsets.Snapshot, sc *scope) error {
 	return &problem{code: exitFailed, causes: []cause{causeMissing}, text: list(unknown, 3), hint: hint}
 }
 
+func noTopic(name string) string { return fmt.Sprintf("topic %q does not exist", name) }
+
+func noPartition(k offsets.Key) string {
+	return fmt.Sprintf("partition %d of topic %q does not exist", k.Partition, k.Topic)
+}
+
 // notThere is the problem of named topics and partitions that the cluster does not have, nil for none. heard are names of topics that are known
 // although the cluster may not have them.
 func (g *global) notThere(known kafkaops.Ranges, named []offsets.Key, heard []string) *problem {
@@ -214,9 +220,9 @@ func (g *global) notThere(known kafkaops.Ranges, named []offsets.Key, heard []st
 		switch known.Range(k).State {
 		case offsets.TopicGone:
 			p.hint = cmp.Or(p.hint, g.likeTopic(k.Topic, heard))
-			unknown = append(unknown, fmt.Sprintf("topic %q does not exist", k.Topic))
+			unknown = append(unknown, noTopic(k.Topic))
 		case offsets.PartitionGone:
-			unknown = append(unknown, fmt.Sprintf("partition %d of topic %q does not exist", k.Partition, k.Topic))
+			unknown = append(unknown, noPartition(k))
 		}
 	}
 	if len(unknown) == 0 {
@@ -342,6 +348,14 @@ func causeOfRow(r *offsets.Row) cause {
 	return causeIncomplete
 }
 
+// checkFlag is what a check is called, by the flag that asks for it.
+func checkFlag(c *offsets.Check) string {
+	if c.Name == "ok" {
+		return "check"
+	}
+	return "check --" + c.Name
+}
+
 // checksError names each check that is not met. hint gives the next step for a group, "" for none.
 func checksError(checks []offsets.Check, hint func(group string) string) error {
 	var errs []error
@@ -354,10 +368,10 @@ func checksError(checks []offsets.Check, hint func(group string) string) error {
 		if !c.Worst.Whole() {
 			worst += " " + c.Worst.String()
 		}
-		text := fmt.Sprintf("check --%s %s is not met by %s; the worst is %s", c.Name, measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), worst)
+		text := fmt.Sprintf("%s %s is not met by %s; the worst is %s", checkFlag(c), measure(c.Limit, c.Unit), offsets.Plural(c.Count, "partition"), worst)
 		switch {
 		case c.Name == "ok":
-			text = fmt.Sprintf("check: %s not ok, such as %s: %s", notOK(c.Fails), worst, c.Worst.Words)
+			text = fmt.Sprintf("%s: %s not ok, such as %s: %s", checkFlag(c), notOK(c.Fails), worst, c.Worst.Words)
 		case c.Worst.Lost:
 			text += ": " + c.Worst.Words + ", so that no lag counts"
 		default:
@@ -425,6 +439,6 @@ func (g *global) noteUnmeasured(checks []offsets.Check) {
 			}
 			kinds = append(kinds, kind)
 		}
-		g.note("%s: %s could not be measured (%s)", strings.TrimSuffix("check --"+c.Name, " --ok"), partitionsAnd(c.Unmeasured-c.Groups, c.Groups), list(kinds, 3))
+		g.note("%s: %s could not be measured (%s)", checkFlag(&c), partitionsAnd(c.Unmeasured-c.Groups, c.Groups), list(kinds, 3))
 	}
 }

@@ -223,6 +223,14 @@ func (w *world) commit(group, topic string, offsets ...int64) *world {
 	return w
 }
 
+// memberless makes a group that reads a topic, of which its only member has left, and that has no commit.
+func (w *world) memberless(group, topic string) {
+	w.t.Helper()
+	leave, err := w.b.Join(group, false, topic)
+	must(w.t, err)
+	leave()
+}
+
 // path is where the file of a group and topic lies, both with plain names.
 func (w *world) path(group, topic string) string {
 	return filepath.Join(w.store, group, topic, "gtoffset")

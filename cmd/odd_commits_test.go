@@ -64,9 +64,7 @@ func TestFirstCommitIsPending(t *testing.T) {
 	t.Run("no topic is named", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900})
-		leave, err := w.b.Join("billing", false, "orders")
-		must(t, err)
-		leave()
+		w.memberless("billing", "orders")
 		w.pending("billing", 1, 0)
 		w.run("describe", "-g", "billing").exits(0).prints("committed pending: " + why).never("nothing committed")
 		w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 0: "+why, "hint: --for 30m waits longer").never("does not mend")

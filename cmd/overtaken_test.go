@@ -256,9 +256,7 @@ func TestDeleteTellsOfGroupsWithoutCommits(t *testing.T) {
 	ready := func(t *testing.T) *world {
 		w := start(t).topic("orders", [2]int64{0, 9}).commit("a", "orders", 5)
 		for _, g := range []string{"b", "c"} {
-			leave, err := w.b.Join(g, false, "orders")
-			must(t, err)
-			leave()
+			w.memberless(g, "orders")
 		}
 		return w
 	}

@@ -195,18 +195,13 @@ func (o *replayOptions) validateRange(g *global, given func(string) bool) error 
 func onePartition(named []offsets.Selection) error {
 	one := "TOPIC:PARTITION"
 	if len(named) > 0 {
-		k := offsets.Key{Topic: named[0].Topic}
-		if len(named[0].Partitions) > 0 {
-			k.Partition = named[0].Partitions[0]
+		first := offsets.Selection{Topic: named[0].Topic, Partitions: []int32{0}}
+		if ps := named[0].Partitions; len(ps) > 0 {
+			first.Partitions = ps[:1]
 		}
-		one = typedPartition(k)
+		one = quote(first.String())
 	}
 	return usage("an offset is one of one partition", "-t "+one+" names it; a time is written 2h, 2026-11-29T12:00:00Z or @1795953600000")
-}
-
-// typedPartition is a partition as -t takes it.
-func typedPartition(k offsets.Key) string {
-	return quote(offsets.Selection{Topic: k.Topic, Partitions: []int32{k.Partition}}.String())
 }
 
 // validateSink checks where the records go.

@@ -227,9 +227,10 @@ func (r *replay) without(lacks func(offsets.Stretch) bool) error {
 		default:
 			p.causes = byRank(append(p.causes, causeIncomplete))
 		}
-		helps := "instead, " + r.readable() + " -t " + typedPartition(s.Key) + " reads that one"
+		one := []offsets.Selection{{Topic: s.Topic, Partitions: []int32{s.Partition}}}
+		helps := "instead, " + r.readable() + " -t " + inWords(one) + " reads that one"
 		if r.o.saves() { // mostly from what is stored only
-			helps = r.g.lineOf(group, "describe", []offsets.Selection{{Topic: s.Topic, Partitions: []int32{s.Partition}}}) + " shows what helps"
+			helps = r.g.lineOf(group, "describe", one) + " shows what helps"
 		}
 		p.hint = cmp.Or(p.hint, helps)
 	}

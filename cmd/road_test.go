@@ -777,9 +777,7 @@ func TestFreshLook(t *testing.T) {
 			return true
 		})
 		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(4).says("orders 0: the group is not deleted: other 0: an open transaction is going to commit it", "nothing was written", "which it is: gtoffset history -g billing")
-		leave, err := w.b.Join("bare", false, "orders")
-		must(t, err)
-		leave()
+		w.memberless("bare", "orders")
 		looks.Store(0)
 		w.run("delete", "-g", "bare", "--whole-group", "--execute").exits(4).says(`group "bare": orders 0: an open transaction is going to commit it`, "nothing was written", "which it is: gtoffset history -g bare")
 		w.run("reset", "-g", "billing", "-t", "other", "--to-earliest", "--execute").exits(4).says("other 0", "an open transaction is going to commit it", "nothing was written")

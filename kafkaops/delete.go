@@ -13,8 +13,9 @@ import (
 
 // DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group; it is refused here if the group
 // has, or an open transaction is going to commit, what is not in changes, which are the commits that it had. What comes back has the
-// Result Written, Already if another deleted it just before, Failed with why, and the right that is missing if it is for want of one; or Unverified where no answer came. A
-// coordinator on the move is tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
+// Result Written, Already if another deleted it just before, Failed with why, and the right that is missing if it is for want of one; or
+// Unverified where no answer came. A coordinator on the move is tried again until ctx ends; what was sent and not answered is never sent
+// again. Needs Kafka 1.1.
 func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.Change) offsets.Change {
 	w := writing{c: c, group: group, changes: slices.Clone(had)}
 	done := offsets.Change{Result: offsets.Failed, Error: "the time was up"}

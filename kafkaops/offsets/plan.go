@@ -535,7 +535,7 @@ func Verify(p Plan, after Snapshot) Plan {
 				c.Error += "; and yet the new offset stands"
 			case c.Result == Failed && !c.Refused: // which of the two came first nobody can tell
 				c.Result, c.Moved = Unverified, true
-				c.Error += fmt.Sprintf("; read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
+				c.Error += "; " + overwritten(now)
 			}
 			return c
 		}
@@ -552,14 +552,14 @@ func Verify(p Plan, after Snapshot) Plan {
 			}
 		case c.Result == Unverified && c.Pending && ValueOf(now).Offset != c.Old.Offset:
 			c.Moved = true
-			c.Error += fmt.Sprintf("; read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
+			c.Error += "; " + overwritten(now)
 		case c.Result == Unverified && c.Pending:
 			c.Error += "; it does not show yet, but may still come"
 		case c.Result == Unverified:
 			c.Result = Failed
 		case c.Result == Written || c.Result == Already:
 			c.Result, c.Moved = Failed, true
-			c.Error = fmt.Sprintf("read back %s: something else wrote at the same time", number(ValueOf(now).Offset))
+			c.Error = overwritten(now)
 		}
 		return c
 	})
@@ -574,6 +574,11 @@ func Verify(p Plan, after Snapshot) Plan {
 		}
 	}
 	return p
+}
+
+// overwritten says that another's value stands where ours was written.
+func overwritten(now Entry) string {
+	return "read back " + number(ValueOf(now).Offset) + ": something else wrote at the same time"
 }
 
 // unread says why what was written could not be read back.
