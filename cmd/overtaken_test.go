@@ -78,6 +78,24 @@ func TestDeletedAndOvertaken(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=100 1=555 2=300")
 }
 
+// A commit that is refused for sure while the job, just then, commits the same number: what stands is the job's, and no undo takes it back.
+func TestRefusedBesideTheSame(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []*kerr.Error{kerr.UnknownMemberID, kerr.OffsetMetadataTooLarge} {
+		w := lower(t, "billing")
+		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(_ int32, r kmsg.Response) bool {
+			ps := r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions
+			for i := range ps {
+				ps[i].ErrorCode = refused.Code
+			}
+			return true
+		})
+		r := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").says("nothing was written").never("and yet", "unknown", "undo ")
+		same(t, "exit", r.code == 4, refused == kerr.UnknownMemberID)
+		same(t, "files", len(w.backups()), 0)
+	}
+}
+
 // What another commits before the first try is not ours, also if it is what we are about to write: it is in no backup.
 func TestOvertakenByTheSame(t *testing.T) {
 	t.Parallel()

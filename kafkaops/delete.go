@@ -71,7 +71,7 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 			case coordinatorMoved(code):
 				done.Result, done.Error, done.Pending, sent = offsets.Unverified, wire.CodeText(code), true, true
 			case active(code): // so it is there
-				done.Result, done.Pending = offsets.Failed, false
+				done.Result, done.Pending, done.Doubt = offsets.Failed, false, false
 				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true
 				return done
 			case code == wire.CodeGroupAuthorization:
@@ -79,9 +79,12 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 				done.Error = troubleCode(code, done.Lacks.String()).Reason
 				return done
 			default:
-				done.Error = wire.CodeText(code)
+				done.Error, done.Doubt = wire.CodeText(code), done.Doubt || !refusal(code)
 				return done
 			}
+		}
+		if done.Error == unnamed {
+			done.Doubt, sent = true, true
 		}
 	}
 	return done
@@ -129,7 +132,8 @@ func (w *writing) more(ctx context.Context, node int32) (string, *offsets.Troubl
 			if !known {
 				c.Old.Offset, c.New.Offset = offsets.None, offsets.None
 			}
-			if why := c.Overtaken(e, true); why != "" && e.Presence != offsets.Denied && (said == "" || k.Compare(first) < 0) {
+			c.Doubt = true // gone already is as good
+			if why := c.Overtaken(e); why != "" && e.Presence != offsets.Denied && (said == "" || k.Compare(first) < 0) {
 				first, said = k, k.String()+": "+why
 			}
 		}

@@ -19,10 +19,10 @@ const maxCommit = 500_000
 
 // WriteCommits commits the changes of the committed side whose verdict is Write and that have no result yet, and removes the commit where the new
 // offset is None. It returns all changes in the order given, each of these with a Result: Written, Failed with Error, Unverified
-// where no answer came (it may or may not have been written), or NotTried. A coordinator on the move, or one that cannot be
-// reached, is tried again until ctx ends; what was sent and not answered is never sent again. Directly before each try it is read what
-// stands: what is not Old any more is Refused, unless an earlier try may have made it New. Its request is then not sent, or with partial
-// without it.
+// where no answer came (it may or may not have been written), or NotTried. Failed is in Doubt where an answer does not rule out that it
+// was written. A coordinator on the move, or one that cannot be reached, is tried again until ctx ends; what was sent and not answered is
+// never sent again. Directly before each try it is read what stands: what is not Old any more is Refused, unless an earlier try may have
+// made it New. Its request is then not sent, or with partial without it.
 //
 // Commits carry generation -1, so that a broker refuses them while the group has members, and the topic id where both the
 // change and the broker (Kafka 4.1) have one, so that it refuses them for a topic that was recreated.
@@ -105,13 +105,18 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 	for _, i := range indexes {
 		partitions[w.changes[i].Topic] = append(partitions[w.changes[i].Topic], w.changes[i].Partition)
 	}
-	last, ours := "", false
+	last := ""
 	for try := 0; ; try++ {
 		if try > 0 && !pause(ctx, try) || ctx.Err() != nil {
 			if last == "" {
 				last = "the time was up"
 			}
 			set(indexes, offsets.Failed, last)
+			for _, i := range indexes {
+				if ch := &w.changes[i]; ch.Doubt {
+					ch.Result, ch.Pending = offsets.Unverified, true
+				}
+			}
 			return false
 		}
 		if try > 0 {
@@ -133,7 +138,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			}
 			continue
 		}
-		left := w.overtaken(indexes, now, ours)
+		left := w.overtaken(indexes, now)
 		if len(left) < len(indexes) && !w.partial || len(left) == 0 {
 			return w.partial
 		}
@@ -168,7 +173,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			set(again, offsets.Failed, last)
 			return false
 		}
-		indexes, ours = again, true
+		indexes = again
 	}
 }
 
@@ -212,12 +217,13 @@ func (w *writing) standing(ctx context.Context, node int32, topics map[string][]
 	return all, nil
 }
 
-// overtaken refuses what has moved, and returns what has not. With ours, what stands may be of an earlier try.
-func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry, ours bool) (left []int) {
+// overtaken refuses what has moved, and returns what has not.
+func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry) (left []int) {
 	for _, i := range indexes {
 		ch := &w.changes[i]
-		if why := ch.Overtaken(now[ch.Key], ours); why != "" {
-			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, why, true, true
+		if e := now[ch.Key]; ch.Overtaken(e) != "" {
+			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, ch.Overtaken(e), true, true
+			ch.Doubt = ch.Doubt && (e.Pending || e.Problem()) // else what stands is another's, and ours is not there
 		} else {
 			left = append(left, i)
 		}
@@ -324,6 +330,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 			ch.Result, ch.Error = offsets.Written, ""
 		case coordinatorMoved(code):
 			again = append(again, i)
+			ch.Doubt = ch.Doubt || code != wire.CodeCoordinatorLoading
 			*last = wire.CodeText(code)
 		case code == wire.CodeRequestTimedOut: // it may have been stored by too few brokers
 			ch.Result, ch.Error, ch.Pending, ok = offsets.Unverified, wire.CodeText(code), true, false
@@ -346,10 +353,20 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 			ch.Result, ch.Error = offsets.Failed, "the topic or partition does not exist, so Kafka cannot remove its commit"
 		default: // of this partition only, unless the broker failed as a whole
 			ch.Result, ch.Error = offsets.Failed, wire.CodeText(code)
+			ch.Doubt = ch.Doubt || !refusal(code)
 			ok = ok && partitionOnly(code)
 		}
 	}
 	return again, ok
+}
+
+// refusal reports the codes with which a broker says, of what is sent to it, that it did none of it.
+func refusal(code int16) bool {
+	switch code {
+	case wire.CodeInvalidGroupID, wire.CodeInvalidCommitSize, wire.CodeUnsupportedVersion, wire.CodeInvalidRequest:
+		return true
+	}
+	return partitionOnly(code)
 }
 
 // partitionOnly reports the codes that say nothing about the other partitions.

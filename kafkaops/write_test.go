@@ -152,6 +152,20 @@ func TestWriteWaitsForTheCoordinator(t *testing.T) {
 	if got[0].Result != offsets.Written {
 		t.Errorf("got %q", results(got))
 	}
+	for _, moved := range []struct {
+		err     *kerr.Error
+		result  offsets.Result
+		pending bool
+	}{{kerr.CoordinatorLoadInProgress, offsets.Failed, false}, {kerr.CoordinatorNotAvailable, offsets.Unverified, true}} {
+		stop := b.FailCommit("orders", 0, moved.err)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		got = c.WriteCommits(ctx, "g", []offsets.Change{to("orders", 0, 7, "", 6)}, false)
+		if got[0].Result != moved.result || got[0].Pending != moved.pending {
+			t.Errorf("%v to the end: got %q pending %v", moved.err, results(got), got[0].Pending)
+		}
+		cancel()
+		stop()
+	}
 	b.Kill(at)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()

@@ -227,18 +227,26 @@ func TestVerifyCommits(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
 		result          offsets.Result
+		doubt, refused  bool
 		found           offsets.Entry
 		want            offsets.Result
 		outrun, touched bool
 	}{
-		{"as planned", offsets.Written, offsets.At(500), offsets.Written, false, true},
-		{"another wrote the same number", offsets.Written, theirs, offsets.Failed, true, true},
-		{"failed, and yet it stands", offsets.Failed, offsets.At(500), offsets.Unverified, false, true},
-		{"not tried again, and yet it stands", offsets.NotTried, offsets.At(500), offsets.Unverified, false, true},
-		{"failed", offsets.Failed, offsets.At(300), offsets.Failed, false, false},
-		{"not tried", offsets.NotTried, offsets.At(300), offsets.NotTried, false, false},
+		{"as planned", offsets.Written, false, false, offsets.At(500), offsets.Written, false, true},
+		{"another wrote the same number", offsets.Written, false, false, theirs, offsets.Failed, true, true},
+		{"failed for sure, and another wrote the same number", offsets.Failed, false, false, offsets.At(500), offsets.Failed, false, false},
+		{"refused, and the job wrote the same number", offsets.Failed, false, true, offsets.At(500), offsets.Failed, false, false},
+		{"in doubt, and it stands", offsets.Failed, true, false, offsets.At(500), offsets.Unverified, false, true},
+		{"in doubt, refused later, and it stands", offsets.Failed, true, true, offsets.At(500), offsets.Unverified, false, true},
+		{"in doubt, and another's stands", offsets.Failed, true, false, offsets.At(700), offsets.Unverified, true, true},
+		{"in doubt, refused later, and another's stands", offsets.Failed, true, true, offsets.At(700), offsets.Unverified, true, true},
+		{"in doubt, and it cannot be read", offsets.Failed, true, false, offsets.Entry{Presence: offsets.Unreadable}, offsets.Unverified, false, true},
+		{"in doubt, and the old one stands", offsets.Failed, true, false, offsets.At(300), offsets.Failed, false, false},
+		{"failed", offsets.Failed, false, false, offsets.At(300), offsets.Failed, false, false},
+		{"not tried, and another wrote the same number", offsets.NotTried, false, false, offsets.At(500), offsets.NotTried, false, false},
+		{"not tried", offsets.NotTried, false, false, offsets.At(300), offsets.NotTried, false, false},
 	} {
-		plan.Groups[0].Changes[0].Result = tc.result
+		plan.Groups[0].Changes[0].Result, plan.Groups[0].Changes[0].Doubt, plan.Groups[0].Changes[0].Refused = tc.result, tc.doubt, tc.refused
 		got := offsets.Verify(plan, group(committed(known(500, 900), tc.found))).All()[0]
 		if got.Result != tc.want || got.Outrun() != tc.outrun || got.Untouched() == tc.touched {
 			t.Errorf("%s: got %s outrun %v untouched %v", tc.name, got.Result, got.Outrun(), got.Untouched())

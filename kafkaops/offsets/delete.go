@@ -18,7 +18,7 @@ func (g PlanGroup) Deleted(done Change) PlanGroup {
 	g.Changes = slices.Clone(g.Changes)
 	for i, c := range g.Changes {
 		if c.Verdict == Write {
-			c.Result, c.Error, c.Lacks, c.Pending, c.Refused, c.Moved = done.Result, done.Error, done.Lacks, done.Pending, done.Refused, done.Moved
+			c.Result, c.Error, c.Lacks, c.Pending, c.Doubt, c.Refused, c.Moved = done.Result, done.Error, done.Lacks, done.Pending, done.Doubt, done.Refused, done.Moved
 			g.Changes[i] = c
 		}
 	}

@@ -124,6 +124,7 @@ type Change struct {
 	Refused   bool   // Failed, or NotTried after what did, because the other end would not have it: members in the group, a file changed meanwhile
 	Denied    bool   // Failed because the store does not let this user write
 	Pending   bool   // Unverified because no answer came: what was sent may still be stored
+	Doubt     bool   // Failed, and yet it may have been written: an answer to it did not rule that out
 	Verified  bool   // read back and found as planned
 }
 
@@ -409,15 +410,15 @@ func (c Change) bar(e Entry) Change {
 // Awaits reports a change that is refused, or was not made, as an open transaction is going to commit.
 func (c *Change) Awaits() bool { return strings.Contains(cmp.Or(c.Error, c.Reason), pending) }
 
-// Overtaken is why a commit must not be written any more over what stands now, "" if it may. With ours, the new value that stands may be
-// of an earlier try; else it is another's, which no backup has.
-func (c Change) Overtaken(now Entry, ours bool) string {
+// Overtaken is why a commit must not be written any more over what stands now, "" if it may. In Doubt, the new value that stands may be of an
+// earlier try; else it is another's, which no backup has.
+func (c Change) Overtaken(now Entry) string {
 	switch v := ValueOf(now); {
 	case now.Pending:
 		return pending
 	case now.unread():
 		return "what stands could not be read before the write: " + now.Reason
-	case ours && v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
+	case c.Doubt && v.Offset == c.New.Offset && v.Metadata == c.New.Metadata:
 		return ""
 	case v.Offset != c.Old.Offset:
 		return fmt.Sprintf("moved since the plan: was %s, is %s", number(c.Old.Offset), number(v.Offset))
@@ -518,24 +519,28 @@ func (c *Change) Outrun() bool {
 // Verify holds what was written against a look taken afterwards, and settles each result that was not answered.
 func Verify(p Plan, after Snapshot) Plan {
 	p = p.eachOf(func(group string, c Change) Change {
-		if c.Verdict != Write || c.Result == NotTried && c.Side == Stored {
+		if c.Verdict != Write || c.Result == NotTried {
 			return c
 		}
 		g, _ := after.Group(group)
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
-		if c.Result == NotTried || c.Result == Failed && c.Side == Committed {
-			switch known := !c.Moved && c.Lacks == nil && !now.Problem() && g.Trouble == nil; {
-			case !known || c.stands(c.Old) || ValueOf(now).Offset == c.Old.Offset:
-			case c.stands(ValueOf(now)) && c.New.Offset == None: // as of a try that was answered otherwise
-				c.Result = Unverified
-				c.Error += "; and yet the commit is gone"
-			case c.stands(ValueOf(now)):
-				c.Result = Unverified
-				c.Error += "; and yet the new offset stands"
-			case c.Result == Failed && !c.Refused: // which of the two came first nobody can tell
-				c.Result, c.Moved = Unverified, true
-				c.Error += "; " + overwritten(now)
+		if c.Result == Failed && c.Side == Committed {
+			why := ""
+			switch stands := c.stands(ValueOf(now)); {
+			case !c.Doubt || c.stands(c.Old): // what stands is not ours, whatever it is
+			case now.Problem() || g.Trouble != nil:
+				why = unread(now, g.Trouble)
+			case stands && c.New.Offset == None:
+				why = "and yet the commit is gone"
+			case stands:
+				why = "and yet the new offset stands"
+			case ValueOf(now).Offset != c.Old.Offset: // which of the two came first nobody can tell
+				why, c.Moved = overwritten(now), true
+			}
+			if why != "" {
+				c.Result, c.Refused = Unverified, false
+				c.Error += "; " + why
 			}
 			return c
 		}

@@ -24,14 +24,17 @@ const (
 	CodeNotEnoughReplicas        int16 = 19
 	CodeNotEnoughReplicasAppend  int16 = 20
 	CodeIllegalGeneration        int16 = 22
+	CodeInvalidGroupID           int16 = 24
 	CodeUnknownMember            int16 = 25
 	CodeRebalanceInProgress      int16 = 27
+	CodeInvalidCommitSize        int16 = 28
 	CodeTopicAuthorization       int16 = 29
 	CodeGroupAuthorization       int16 = 30
 	CodeClusterAuthorization     int16 = 31
 	CodeUnsupportedSASLMechanism int16 = 33
 	CodeIllegalSASLState         int16 = 34
 	CodeUnsupportedVersion       int16 = 35
+	CodeInvalidRequest           int16 = 42
 	CodeOutOfOrderSequence       int16 = 45
 	CodeDuplicateSequence        int16 = 46
 	CodeInvalidProducerEpoch     int16 = 47
