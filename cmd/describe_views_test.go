@@ -257,7 +257,7 @@ func TestOutputFileStays(t *testing.T) {
 	info, err = os.Stat(path)
 	must(t, err)
 	same(t, "mode", info.Mode().Perm(), os.FileMode(0o640))
-	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", folder).exits(1).says("not a file")
+	w.run("describe", "-g", "billing", "-o", "prom", "--output-file", folder).exits(1).says("it is a folder")
 	before, err := os.ReadFile(path)
 	must(t, err)
 	w.b.Kill(0)

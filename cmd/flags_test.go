@@ -61,7 +61,10 @@ func TestTargets(t *testing.T) {
 	f, err := os.OpenFile(log, os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
 	defer f.Close()
-	for _, path := range []string{fmt.Sprintf("/dev/fd/%d", f.Fd()), fmt.Sprintf("/proc/self/fd/%d", f.Fd())} {
+	fds, open := filepath.Join(t.TempDir(), "fds"), filepath.Join(t.TempDir(), "open")
+	must(t, os.Symlink("/dev/fd", fds))
+	must(t, os.Symlink(fmt.Sprintf("/dev/fd/%d", f.Fd()), open))
+	for _, path := range []string{fmt.Sprintf("/dev/fd/%d", f.Fd()), fmt.Sprintf("/proc/self/fd/%d", f.Fd()), fmt.Sprintf("%s/%d", fds, f.Fd()), open, log} {
 		w.run("describe", "-g", "billing", "--output-file", path).exits(2).says("--output-file " + path + " is a file that this process was given")
 		w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", path).exits(2).says("--summary " + path)
 	}
@@ -76,6 +79,7 @@ func TestTargets(t *testing.T) {
 	same(t, "the file", w.file("billing", "orders"), before)
 	w.run("describe", "-g", "billing", "-s", "file:"+w.store, "-o", "prom", "--output-file", filepath.Join(w.store, "x")).exits(2).says("is inside the store")
 	w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom", "--output-file", filepath.Join(elsewhere, "metrics.prom")).exits(0)
+	w.run("describe", "-g", "billing", "--output-file", os.DevNull).exits(0)
 	must(t, w.b.CreateTopic("paid", 1))
 	must(t, w.b.Produce("paid", 0, "a"))
 	w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", filepath.Join(elsewhere, "summary.json")).exits(0)

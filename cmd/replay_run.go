@@ -571,13 +571,8 @@ func (r *replay) summarise(err error) error {
 	if werr == nil {
 		werr = replaceFile(r.o.summary, b.Bytes())
 	}
-	if info, serr := os.Stat(r.o.summary); serr == nil && werr != nil && (!info.Mode().IsRegular() || errors.Is(werr, fs.ErrPermission) || errors.Is(werr, syscall.EBUSY)) {
-		// a pipe, or a file whose folder is not ours; a pipe that nobody reads would block
-		f, oerr := os.OpenFile(r.o.summary, os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0)
-		if werr = oerr; oerr == nil {
-			_, werr = f.Write(b.Bytes())
-			werr = errors.Join(werr, f.Close())
-		}
+	if _, serr := os.Stat(r.o.summary); serr == nil && (errors.Is(werr, fs.ErrPermission) || errors.Is(werr, syscall.EBUSY)) { // its folder is not ours
+		werr = overwrite(r.o.summary, b.Bytes())
 	}
 	if werr != nil {
 		werr = &problem{code: exitPartly, text: fmt.Sprintf("the replay has ended, but its summary could not be written: %v", werr), err: werr}

@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -43,12 +45,15 @@ func (g *global) exact() io.Writer {
 	return g.out().Exact()
 }
 
-// replaceFile writes a file beside the old one and puts it in its place. A new one may be read by all, an old one keeps its mode.
+// replaceFile writes a file beside the old one and puts it in its place. A new one may be read by all, an old one keeps its mode. A pipe, or a
+// device, stays what it is.
 func replaceFile(path string, content []byte) (err error) {
 	mode := fs.FileMode(0o644)
 	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
 	case err == nil && !info.Mode().IsRegular():
-		return errors.New("it is not a file")
+		return overwrite(path, content)
 	case err == nil:
 		mode = info.Mode().Perm()
 		if path, err = filepath.EvalSymlinks(path); err != nil {
@@ -70,6 +75,16 @@ func replaceFile(path string, content []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// overwrite writes to what is there. A pipe that nobody reads is an error, and does not block.
+func overwrite(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return unwrapPath(err)
+	}
+	_, err = f.Write(content)
+	return unwrapPath(errors.Join(err, f.Close()))
 }
 
 // tidy removes what runs that were killed have left of this one file: temporaries of an hour ago, by their names.
@@ -128,12 +143,18 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// ofOthers reports a name of an open file, such as /dev/stderr, behind which is a regular one: the log of a script, say.
+// ofOthers reports that this process was given the file open, by whatever name: the log of a script, say, that its stderr goes to.
 func ofOthers(path string) bool {
-	path = absolutePath(path)
-	open := strings.HasPrefix(path, "/dev/std") || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
+	const open = "/dev/fd"
 	info, err := os.Stat(path)
-	return open && err == nil && info.Mode().IsRegular()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	given, _ := os.ReadDir(open)
+	return slices.ContainsFunc(given, func(e fs.DirEntry) bool {
+		other, err := os.Stat(filepath.Join(open, e.Name()))
+		return err == nil && os.SameFile(info, other)
+	})
 }
 
 // holds reports whether a path is in the store, if that is a folder.
