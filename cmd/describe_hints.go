@@ -18,6 +18,8 @@ func (g *global) hint(shot offsets.Snapshot, grp offsets.Group, sc *scope) strin
 		return g.rightStore()
 	case grp.Type == offsets.Share || grp.Protocol == "connect": // of these no commits are kept
 		return ""
+	case sc.listed(): // of these a first commit that is pending is not asked for
+		return "to see what was committed before, or in a transaction that is open: " + g.typed("history", "-g", grp.ID)
 	default:
 		return "to see what was committed before: " + g.typed("history", "-g", grp.ID)
 	}

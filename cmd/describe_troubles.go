@@ -222,6 +222,7 @@ func (g *global) notThere(known kafkaops.Ranges, named []offsets.Key, heard []st
 			p.hint = cmp.Or(p.hint, g.likeTopic(k.Topic, heard))
 			unknown = append(unknown, noTopic(k.Topic))
 		case offsets.PartitionGone:
+			p.hint = cmp.Or(p.hint, g.kafkaTool("kafka-topics.sh", "--describe", "--topic", k.Topic)+" shows its partitions")
 			unknown = append(unknown, noPartition(k))
 		}
 	}

@@ -99,7 +99,7 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 			return exists(o.target, anotherFile)
 		}
 	}
-	shot, err := g.look(ctx, &o.scope, lookOptions{})
+	shot, err := g.look(ctx, &o.scope, lookOptions{firsts: !o.stored})
 	if err != nil {
 		return err
 	}
@@ -116,10 +116,22 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		g.note("stored before the topic was recreated, as the document says (to import it takes --recreated keep): %s", list(earlier, 3))
 	}
 	doc.Tool = "gtoffset " + version
+	var pending []string
 	for _, grp := range shot.Groups {
-		if grp.Type == offsets.Share && sides[0] == offsets.Committed {
+		if sides[0] == offsets.Stored {
+			break
+		}
+		for i := range grp.Rows {
+			if grp.Rows[i].Committed.Pending {
+				pending = append(pending, fmt.Sprintf("group %q %s", grp.ID, grp.Rows[i].Key))
+			}
+		}
+		if grp.Type == offsets.Share {
 			g.note("group %q is a share group, which commits no offsets: there are none of it to export; describe shows where it starts", grp.ID)
 		}
+	}
+	if len(pending) > 0 {
+		g.note("an open transaction is going to commit something else than the document has, of: %s", list(pending, 3))
 	}
 	if format == exchange.File && o.target != "" {
 		doc.Rows = g.withPlace(doc.Rows, shot, &o.scope)

@@ -133,7 +133,7 @@ func TestMistypedTopicOfListedGroups(t *testing.T) {
 			{"export"},
 		} {
 			w.run(append(append(line, which...), "-t", "order")...).exits(1).says("topic", "order", "does not exist", "did you mean -t orders?")
-			w.run(append(append(line, which...), "-t", "orders:7")...).exits(1).says("partition 7 of topic", "orders", "does not exist")
+			w.run(append(append(line, which...), "-t", "orders:7")...).exits(1).says("partition 7 of topic", "orders", "does not exist", "--describe --topic orders shows its partitions")
 		}
 		w.run(append([]string{"describe", "-t", "pay"}, which...)...).exits(0)
 	}

@@ -67,8 +67,11 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w.memberless("billing", "orders")
 		w.pending("billing", 1, 0)
 		w.run("describe", "-g", "billing").exits(0).prints("committed pending: " + why).never("nothing committed")
+		w.run("describe", "--group-regex", "bill.*").exits(0).prints("nothing committed", "or in a transaction that is open: gtoffset history -g billing")
 		w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 0: "+why, "hint: --for 30m waits longer").never("does not mend")
 		w.run("reset", "-g", "billing", "--all-topics", "--to-earliest", "--dry-run").exits(4).says("orders 0: " + why)
+		w.run("clamp", "-g", "billing", "--dry-run").exits(0).prints("orders 0 stays: "+why, "Nothing to do").never("no commit")
+		w.run("export", "-g", "billing").exits(0).prints(`"offset":null`).says(`of: group "billing" orders 0`)
 	})
 	t.Run("a plan of a whole group", func(t *testing.T) {
 		t.Parallel()

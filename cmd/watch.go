@@ -122,7 +122,7 @@ func (w *watcher) look(ctx context.Context) error {
 
 // lose leaves the last look standing, and says since when there is no other.
 func (w *watcher) lose(reason string) {
-	w.note = fmt.Sprintf("no answer since %s: %s", w.shot.At.UTC().Format("15:04:05 UTC"), reason)
+	w.note = fmt.Sprintf("no new look since %s: %s", w.shot.At.UTC().Format("15:04:05 UTC"), reason)
 }
 
 // remember keeps a look for those to come.

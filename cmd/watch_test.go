@@ -158,7 +158,7 @@ func TestWatchSurvivesLoss(t *testing.T) {
 	w.vars["TERM"], w.width = "xterm", 120
 	var lost, back string
 	_, _, code := w.watch(func() (int, int) { return 120, 30 }, func(n int, picture string, end func()) {
-		told := strings.Contains(picture, "no answer since")
+		told := strings.Contains(picture, "no new look since")
 		switch {
 		case n == 1:
 			w.b.Kill(0)

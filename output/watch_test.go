@@ -39,7 +39,7 @@ func TestWatch(t *testing.T) {
 	golden(t, "watch-color.txt", watched(t, moving(), Stream{Width: 150, Color: true}))
 	golden(t, "watch-ascii.txt", watched(t, moving(), Stream{Width: 100, ASCII: true}))
 	lost := moving()
-	lost.Note = "no answer since 11:59:58 UTC: broker 2 (kafka2:9092) did not answer within 2s"
+	lost.Note = "no new look since 11:59:58 UTC: broker 2 (kafka2:9092) did not answer within 2s"
 	golden(t, "watch-lost.txt", watched(t, lost, Stream{Width: 80}))
 	several := Watch{Describe: troubled(), Every: time.Second}
 	golden(t, "watch-several.txt", watched(t, several, Stream{Width: 100}))

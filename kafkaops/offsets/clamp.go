@@ -194,6 +194,11 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	lost := nowhereYet && (place.Salvaged || r.Stored.Lost)
 	above := nowhereYet && place.Presence == Present && place.Whole && r.Partition > place.Highest
 	switch {
+	case r.Entry(c.Side).Pending && nowhereYet && !p.Named(r.Topic):
+		c.Reason = pending + untilEnd // till then there is nothing to correct
+		return c
+	case r.Entry(c.Side).Pending:
+		return c.refusePending()
 	case other.Pending || other.Problem() && !p.MissingFirst:
 		why, choice := cmp.Or(other.Reason, other.Presence.String()), "--missing earliest"
 		if other.Pending {
