@@ -96,9 +96,13 @@ func (w *writing) rest(last []int) {
 
 // write sends one request until it is answered, refused, or the time is up. It reports whether the next one may be sent.
 func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove bool) bool {
-	set := func(indexes []int, result offsets.Result, reason string) {
+	end := func(indexes []int, reason string, unanswered bool) {
 		for _, i := range indexes {
-			w.changes[i].Result, w.changes[i].Error = result, reason
+			ch := &w.changes[i]
+			ch.Result, ch.Error, ch.Pending = offsets.Failed, reason, unanswered || ch.Doubt
+			if ch.Pending { // a broker may go through with what it has, though nobody waits any more
+				ch.Result = offsets.Unverified
+			}
 		}
 	}
 	partitions := map[string][]int32{}
@@ -111,12 +115,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			if last == "" {
 				last = "the time was up"
 			}
-			set(indexes, offsets.Failed, last)
-			for _, i := range indexes {
-				if ch := &w.changes[i]; ch.Doubt {
-					ch.Result, ch.Pending = offsets.Unverified, true
-				}
-			}
+			end(indexes, last, false)
 			return false
 		}
 		if try > 0 {
@@ -130,7 +129,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		if trouble != nil {
 			last = trouble.Reason
 			if trouble.Denied {
-				set(indexes, offsets.Failed, last)
+				end(indexes, last, false)
 				for _, i := range indexes {
 					w.changes[i].Lacks = trouble.Lacks("group", w.group)
 				}
@@ -140,6 +139,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		}
 		left := w.overtaken(indexes, now)
 		if len(left) < len(indexes) && !w.partial || len(left) == 0 {
+			end(slices.DeleteFunc(left, func(i int) bool { return !w.changes[i].Doubt }), last, false)
 			return w.partial
 		}
 		indexes = left
@@ -153,16 +153,13 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			var e *wire.Error
 			switch {
 			case errors.As(err, &e) && e.Sent:
-				set(indexes, offsets.Unverified, err.Error())
-				for _, i := range indexes {
-					w.changes[i].Pending = true // a broker may go through with what it has, though nobody waits any more
-				}
+				end(indexes, err.Error(), true)
 				return false
 			case errors.As(err, &e) && ctx.Err() == nil && !refusedForGood(err):
 				last = err.Error()
 				continue
 			}
-			set(indexes, offsets.Failed, err.Error())
+			end(indexes, err.Error(), false)
 			return false
 		}
 		again, ok := w.read(answers[0], indexes, &last)
@@ -170,7 +167,7 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 			return ok
 		}
 		if !ok {
-			set(again, offsets.Failed, last)
+			end(again, last, false)
 			return false
 		}
 		indexes = again
