@@ -565,6 +565,9 @@ func (w *writing) standing(group string) string {
 	if w.plan.From != "" {
 		look = append(look, "-g", w.plan.From)
 	}
+	if w.g.store != "" {
+		look = append(look, "-s", w.g.store)
+	}
 	return w.g.typed(look...) + " shows what stands now; "
 }
 

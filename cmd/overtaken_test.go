@@ -78,6 +78,25 @@ func TestDeletedAndOvertaken(t *testing.T) {
 	same(t, "committed", w.committed("billing", "orders"), "0=100 1=555 2=300")
 }
 
+// Where the store was changed by another meanwhile, the hint shows the store.
+func TestOvertakenInTheStore(t *testing.T) {
+	t.Parallel()
+	for _, sides := range [][]string{{"--stored"}, {"--stored", "--committed"}} {
+		w := lower(t, "billing").save("billing", "orders", 100, 200, 300)
+		var once atomic.Bool
+		w.step = func(step string) error {
+			if step == offsetfile.StepCreate && once.CompareAndSwap(false, true) {
+				w.save("billing", "orders", 600, 700, 800)
+			}
+			return nil
+		}
+		r := w.run(append([]string{"clamp", "-g", "billing", "-s", w.store, "--execute"}, sides...)...).
+			says("it was changed since it was read", "hint: gtoffset describe -g billing -s "+w.store+" shows what stands now; run the same command again")
+		same(t, "exit", r.code, []int{4, 3}[len(sides)-1])
+		same(t, "stored", w.stored("billing", "orders"), "0=600 1=700 2=800")
+	}
+}
+
 // movedOnce answers the first commit as by a broker that no longer coordinates, although it was done.
 func movedOnce(w *world) {
 	var once atomic.Bool

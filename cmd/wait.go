@@ -143,7 +143,7 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 		case grp.Type == offsets.Share && c.CaughtUp:
 			what = "--lag 0 without --stored-caught-up waits for its end"
 		case what == "":
-			what = "what is wrong with it: " + g.typed("describe", "-g", grp.ID, "--problems")
+			what = "what is wrong with it: " + g.lineOf(grp, "describe", nil, "--problems")
 		}
 		p.hint = "waiting longer does not mend that; " + what
 	}
