@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"gtoffset/scripts/live"
@@ -68,6 +69,10 @@ func faults() []fault {
 		{"arrives, and the answer is truncated", live.Fault{Times: 1, Harm: live.Shorten}},
 		{"arrives, and the answer lies about its list", live.Fault{Times: 1, Harm: live.Miscount}},
 		{"arrives, and the answer has the largest length", live.Fault{Times: 1, Harm: live.Huge}},
+		{"is done and answered NOT_COORDINATOR, once", live.Fault{Times: 1, Harm: live.Answer, Code: kerr.NotCoordinator.Code}},
+		{"is done and answered COORDINATOR_NOT_AVAILABLE", live.Fault{Harm: live.Answer, Code: kerr.CoordinatorNotAvailable.Code}},
+		{"is done and answered UNKNOWN_SERVER_ERROR", live.Fault{Harm: live.Answer, Code: kerr.UnknownServerError.Code}},
+		{"is done and answered REQUEST_TIMED_OUT", live.Fault{Harm: live.Answer, Code: kerr.RequestTimedOut.Code}},
 	} {
 		o.API = kmsg.OffsetCommit
 		rows = append(rows, answer("OffsetCommit "+o.what, commits, o.Fault))
@@ -100,15 +105,16 @@ func faults() []fault {
 // sharpest are the faults of the short form, each with the command that it hurts most.
 func sharpest() []fault {
 	want := map[string][]string{
-		"OffsetCommit arrives, and the answer is cut in half": {"clamp --committed"},
-		"OffsetCommit arrives, and nothing is answered":       {"import"},
-		"the coordinator accepts and is silent":               {"describe", "clamp --committed"},
-		"a leader is frozen":                                  {"describe", "clamp --stored"},
-		"Fetch is truncated, once":                            {"replay"},
-		"Fetch has a wrong bit in a record":                   {"replay"},
-		"ListOffsets lies about its list":                     {"export", "wait"},
-		"a byte of the first answers over TLS is wrong":       {"clamp --committed", "describe"},
-		"the coordinator is killed meanwhile":                 {"clamp --committed"},
+		"OffsetCommit arrives, and the answer is cut in half":     {"clamp --committed"},
+		"OffsetCommit arrives, and nothing is answered":           {"import"},
+		"OffsetCommit is done and answered NOT_COORDINATOR, once": {"reset"},
+		"the coordinator accepts and is silent":                   {"describe", "clamp --committed"},
+		"a leader is frozen":                                      {"describe", "clamp --stored"},
+		"Fetch is truncated, once":                                {"replay"},
+		"Fetch has a wrong bit in a record":                       {"replay"},
+		"ListOffsets lies about its list":                         {"export", "wait"},
+		"a byte of the first answers over TLS is wrong":           {"clamp --committed", "describe"},
+		"the coordinator is killed meanwhile":                     {"clamp --committed"},
 	}
 	var rows []fault
 	for _, f := range faults() {

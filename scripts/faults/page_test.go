@@ -100,8 +100,8 @@ func TestFaultsHaveNames(t *testing.T) {
 	if n := len(names); len(slices.Compact(names)) != n {
 		t.Error("two faults have one name")
 	}
-	if got := len(sharpest()); got != 9 {
-		t.Errorf("short form: got %d faults, want 9", got)
+	if got := len(sharpest()); got != 10 {
+		t.Errorf("short form: got %d faults, want 10", got)
 	}
 }
 

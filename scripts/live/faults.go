@@ -41,6 +41,7 @@ type Fault struct {
 	Skip   int      // how many go well before
 	Times  int      // how many are hit; 0 is all
 	Harm   Harm
+	Code   int16  // of Answer
 	Garble int    // instead of Harm: a bit of this byte of what each client gets over TLS is wrong
 	Do     func() // is called for each that is hit, before it is passed on; may be nil
 
@@ -68,6 +69,7 @@ const (
 	Negative              // the answer's length is said to be negative
 	Miscount              // the answer's first list is said to be longer than it is
 	Corrupt               // a bit of the last fetched record is wrong
+	Answer                // the broker does what an OffsetCommit asks for, and the answer has Code for each partition
 )
 
 // Before puts a proxy before a broker, which ends with ctx. It goes by whole requests and answers, and spoils them as the faults
@@ -79,7 +81,7 @@ func (f *Faults) Before(ctx context.Context, broker int32, target string) (*tcpp
 			if client, err = f.greet(broker, client); err != nil {
 				return nil, nil, nil, err
 			}
-			l := &link{broker: broker, faults: f, client: client, server: server, waiting: map[int32]Harm{}}
+			l := &link{broker: broker, faults: f, client: client, server: server, waiting: map[int32]hit{}}
 			return client, l.request, l.answer, nil
 		}
 	}
@@ -117,7 +119,7 @@ func (f *Faults) Clear(client string) int {
 }
 
 // meet finds what befalls a request: the first fault that it falls to.
-func (f *Faults) meet(broker int32, api kmsg.Key, client string) (Harm, func()) {
+func (f *Faults) meet(broker int32, api kmsg.Key, client string) (h hit, do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, name := range slices.Compact([]string{client, Everybody}) {
@@ -132,11 +134,11 @@ func (f *Faults) meet(broker int32, api kmsg.Key, client string) (Harm, func()) 
 			one.met++
 			if one.met > one.Skip && (one.Times == 0 || one.met <= one.Skip+one.Times) {
 				of.hit++
-				return one.Harm, one.Do
+				return hit{harm: one.Harm, code: one.Code}, one.Do
 			}
 		}
 	}
-	return Pass, nil
+	return hit{}, nil
 }
 
 // greet takes a client's connection, and ends its TLS if it comes over that.
@@ -205,7 +207,13 @@ type link struct {
 	stalled        bool // no more is to come from the broker
 
 	mu      sync.Mutex
-	waiting map[int32]Harm // for the answer, by the number of the request
+	waiting map[int32]hit // for the answer, by the number of the request
+}
+
+// A hit is what befalls one request.
+type hit struct {
+	harm          Harm
+	code, version int16
 }
 
 // request is the next request as the broker shall get it.
@@ -217,11 +225,11 @@ func (l *link) request() ([]byte, error) {
 	if len(frame) < 12 {
 		return frame, nil
 	}
-	harm, do := l.faults.meet(l.broker, kmsg.Key(binary.BigEndian.Uint16(frame[4:])), clientOf(frame))
+	h, do := l.faults.meet(l.broker, kmsg.Key(binary.BigEndian.Uint16(frame[4:])), clientOf(frame))
 	if do != nil {
 		do()
 	}
-	switch harm {
+	switch h.harm {
 	case Refuse:
 		l.client.Close()
 		l.server.Close()
@@ -230,8 +238,9 @@ func (l *link) request() ([]byte, error) {
 		_, _ = io.Copy(io.Discard, l.client) // until it is given up
 		return nil, io.EOF
 	}
+	h.version = int16(binary.BigEndian.Uint16(frame[6:]))
 	l.mu.Lock()
-	l.waiting[int32(binary.BigEndian.Uint32(frame[8:]))] = harm
+	l.waiting[int32(binary.BigEndian.Uint32(frame[8:]))] = h
 	l.mu.Unlock()
 	return frame, nil
 }
@@ -263,11 +272,11 @@ func (l *link) answer() ([]byte, error) {
 	}
 	number := int32(binary.BigEndian.Uint32(frame[4:]))
 	l.mu.Lock()
-	harm := l.waiting[number]
+	h := l.waiting[number]
 	delete(l.waiting, number)
 	l.mu.Unlock()
 	half := 4 + (len(frame)-4)/2
-	switch harm {
+	switch h.harm {
 	case Unheard:
 		return nil, tcpproxy.ErrCut
 	case Silence:
@@ -279,8 +288,10 @@ func (l *link) answer() ([]byte, error) {
 	case Stall:
 		l.stalled = true
 		return frame[:half], nil
+	case Answer:
+		return recode(frame, h.version, h.code), nil
 	}
-	return spoil(frame, harm), nil
+	return spoil(frame, h.harm), nil
 }
 
 // stay takes the broker's answers and keeps them, until it closes the connection.
@@ -310,6 +321,27 @@ func spoil(frame []byte, harm Harm) []byte {
 			frame[back] ^= 0x10
 		}
 	}
+	return frame
+}
+
+// recode gives each partition in the answer to an OffsetCommit another code.
+func recode(frame []byte, version, code int16) []byte {
+	r := kmsg.NewPtrOffsetCommitResponse()
+	r.Version = version
+	head := 4 + 4 // its length and the request's number
+	if r.IsFlexible() {
+		head++ // no tags
+	}
+	if len(frame) < head || r.ReadFrom(frame[head:]) != nil {
+		return frame
+	}
+	for _, t := range r.Topics {
+		for i := range t.Partitions {
+			t.Partitions[i].ErrorCode = code
+		}
+	}
+	frame = r.AppendTo(frame[:head:head])
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-4))
 	return frame
 }
 

@@ -102,15 +102,43 @@ func TestFaultsOfAClient(t *testing.T) {
 		api    kmsg.Key
 		want   Harm
 	}{{"a", kmsg.Metadata, Cut}, {"b", kmsg.Metadata, Pass}, {"b", kmsg.Fetch, Huge}, {Everybody, kmsg.Fetch, Huge}} {
-		if got, _ := faults.meet(1, c.api, request(c.client)); got != c.want {
+		if got, _ := faults.meet(1, c.api, request(c.client)); got.harm != c.want {
 			t.Errorf("%q: got %v, want %v", c.client, got, c.want)
 		}
 	}
 	if a, all := faults.Clear("a"), faults.Clear(Everybody); a != 1 || all != 2 {
 		t.Errorf("hit: got %d and %d", a, all)
 	}
-	if got, _ := faults.meet(1, kmsg.Metadata, "a"); got != Pass {
+	if got, _ := faults.meet(1, kmsg.Metadata, "a"); got.harm != Pass {
 		t.Errorf("after it: got %v", got)
+	}
+}
+
+// An answer that is given another code is whole, and of every version.
+func TestRecode(t *testing.T) {
+	for version := range int16(11) {
+		r := kmsg.NewPtrOffsetCommitResponse()
+		r.Version = version
+		topic := kmsg.NewOffsetCommitResponseTopic()
+		topic.Topic = "orders"
+		topic.Partitions = []kmsg.OffsetCommitResponseTopicPartition{{Partition: 0}, {Partition: 1}}
+		r.Topics = append(r.Topics, topic)
+		head := []byte{0, 0, 0, 7}
+		if r.IsFlexible() {
+			head = append(head, 0)
+		}
+		body := r.AppendTo(head)
+		got := recode(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...), version, 16)
+		after := kmsg.NewPtrOffsetCommitResponse()
+		after.Version = version
+		if n := binary.BigEndian.Uint32(got); int(n) != len(got)-4 || !bytes.Equal(got[4:4+len(head)], head) || after.ReadFrom(got[4+len(head):]) != nil {
+			t.Fatalf("version %d: got %x", version, got)
+		}
+		for _, p := range after.Topics[0].Partitions {
+			if p.ErrorCode != 16 {
+				t.Errorf("version %d: partition %d has %d", version, p.Partition, p.ErrorCode)
+			}
+		}
 	}
 }
 
