@@ -785,10 +785,11 @@ func (w *writing) readBack(after context.Context) {
 		one.Groups = w.plan.Groups[i : i+1]
 		for try := 0; ; try++ {
 			settled := offsets.Verify(one, w.lookBack(ctx, pg))
-			pending := settled.Groups[0].Deleting() && settled.Groups[0].Result == offsets.Unverified ||
+			g := settled.Groups[0]
+			pending := g.Whole && g.Result == offsets.Unverified && !g.Doubt ||
 				settled.Has(func(c *offsets.Change) bool { return c.Result == offsets.Unverified && c.Pending })
 			if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
-				w.plan.Groups[i] = settled.Groups[0]
+				w.plan.Groups[i] = g
 				break
 			}
 		}
@@ -823,7 +824,7 @@ func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Sn
 		g.Trouble = trouble
 		g.Read(offsets.Committed, commits)
 	}
-	if pg.Whole && pg.Result == offsets.Unverified {
+	if pg.Unsettled() {
 		g.Existence = offsets.ExistenceUnknown
 		if found, _, err := w.g.session.cluster.Groups(ctx, []string{pg.Group}, nil); err == nil && found[0].Trouble == nil {
 			g.Existence = found[0].Existence

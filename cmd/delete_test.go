@@ -89,6 +89,16 @@ func TestDelete(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a group without commits, whose deletion is done, and answered by an error", func(t *testing.T) {
+		t.Parallel()
+		w := start(t).topic("orders", [2]int64{0, 9})
+		w.memberless("billing", "orders")
+		w.b.Rewrite(kmsg.DeleteGroups.Int16(), func(_ int32, r kmsg.Response) bool {
+			r.(*kmsg.DeleteGroupsResponse).Groups[0].ErrorCode = kerr.UnknownServerError.Code
+			return true
+		})
+		w.run("delete", "-g", "billing", "--whole-group", "--execute").exits(3).prints("group billing unknown: ").says("and yet the group is gone").never("nothing was written")
+	})
 	t.Run("many groups", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{0, 9}).topic("other", [2]int64{0, 9})

@@ -11,7 +11,7 @@ const byPolicy = "a restart begins by auto.offset.reset"
 // Deleted is the part of a plan after its group was deleted, or was not, perhaps for want of a right: what is true of the group is true
 // of each commit.
 func (g PlanGroup) Deleted(done Change) PlanGroup {
-	g.Result, g.Error, g.Lacks, g.Refused, g.Moved = done.Result, done.Error, done.Lacks, done.Refused, done.Moved
+	g.Result, g.Error, g.Lacks, g.Doubt, g.Refused, g.Moved = done.Result, done.Error, done.Lacks, done.Doubt, done.Refused, done.Moved
 	if done.Moved { // what moved may be another partition
 		done.Error = "the group is not deleted: " + done.Error
 	}
@@ -29,6 +29,9 @@ func (g PlanGroup) Deleted(done Change) PlanGroup {
 func (g PlanGroup) Deleting() bool {
 	return g.Whole && (g.Result == Written || g.Result == Unverified)
 }
+
+// Unsettled reports whether it takes another look to tell what came of deleting the group itself.
+func (g PlanGroup) Unsettled() bool { return g.Whole && (g.Result == Unverified || g.Doubt) }
 
 // Delete plans to remove the commits of every partition of the snapshot, or with whole the groups themselves. Only the commits in
 // Kafka are concerned; a store keeps what it has.

@@ -37,6 +37,7 @@ type PlanGroup struct {
 	Result  Result    // of deleting it
 	Error   string    // why, for Failed
 	Lacks   *Right    // Failed for want of it
+	Doubt   bool      // Failed, and yet it may have been deleted
 	Refused bool      // Failed because members are in it, or it has what was not to go
 	Moved   bool      // Refused for the latter
 	Damaged []Remains // what the store's changes put something else in the place of, and the old offsets do not tell
@@ -569,12 +570,14 @@ func Verify(p Plan, after Snapshot) Plan {
 		return c
 	})
 	for i, pg := range p.Groups {
-		if !pg.Whole || pg.Result != Unverified {
-			continue
-		}
-		if g, _ := after.Group(pg.Group); g.Existence == Missing {
+		switch g, _ := after.Group(pg.Group); {
+		case !pg.Unsettled():
+		case g.Existence == Missing && pg.Doubt:
+			p.Groups[i].Result = Unverified
+			p.Groups[i].Error += "; and yet the group is gone"
+		case g.Existence == Missing:
 			p.Groups[i].Result, p.Groups[i].Error = Written, ""
-		} else {
+		case !pg.Doubt:
 			p.Groups[i].Error += "; it is not seen to be gone, but may still go"
 		}
 	}
