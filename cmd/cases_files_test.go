@@ -18,7 +18,7 @@ import (
 )
 
 // Every case of FRD: what a file can be other than whole.
-func TestCasesFrd(t *testing.T) {
+func TestFileReadCases(t *testing.T) {
 	t.Parallel()
 	good := "# gtoffset 1\n# group billing\n# topic orders\n0 100\n1 600\n# entries 2\n"
 	damaged := []struct {
@@ -308,7 +308,7 @@ func twenty(line string) string {
 }
 
 // Every case of FWR: a file is replaced whole, or not at all.
-func TestCasesFwr(t *testing.T) {
+func TestFileWriteCases(t *testing.T) {
 	t.Parallel()
 	old := "# gtoffset 1\n# group billing\n# topic orders\n# note kept\n0 100 mine=yes\n1 600\n# entries 2\n"
 	prepare := func(t *testing.T) *world {

@@ -6,7 +6,7 @@ import (
 )
 
 // Every case of HIGH: an offset above the end, a topic that was recreated or truncated, another cluster.
-func TestCasesHigh(t *testing.T) {
+func TestHighCases(t *testing.T) {
 	t.Parallel()
 	t.Run("HIGH-1 recreated, the end below the old offset", func(t *testing.T) {
 		t.Parallel()

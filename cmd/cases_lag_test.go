@@ -8,7 +8,7 @@ import (
 )
 
 // Every case of LAG: the arithmetic.
-func TestCasesLag(t *testing.T) {
+func TestLagCases(t *testing.T) {
 	t.Parallel()
 	t.Run("LAG-1 a transaction's marker", func(t *testing.T) {
 		t.Parallel()

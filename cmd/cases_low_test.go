@@ -6,7 +6,7 @@ import (
 )
 
 // Every case of LOW: a stored offset, or a commit, below the log's start.
-func TestCasesLow(t *testing.T) {
+func TestLowCases(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"--stored", "--committed"} {
 		t.Run("LOW-1 expired below the start, "+side, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestCompletions(t *testing.T) {
 		{"describe ", "", noPaths},
 		{"completion ", "bash|zsh|fish|powershell", noPaths},
 		{"help ex", "export\tWrite the commits, or the stored offsets, as a document|exit-codes", noPaths},
-		{"cl", "clamp\tBring offsets back into what the cluster still has", noPaths},
+		{"cla", "clamp\tBring offsets back into what the cluster still has", noPaths},
 		{"nonsense ", "", noPaths},
 		{"describe -g billing -g shipping --expect-cluster ", w.cluster(), noPaths},
 	} {

@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strconv"
@@ -364,13 +365,13 @@ func (d *Document) reindex(from int) {
 func (d *Document) stamp(topicID, cluster string, changed map[int32]bool) {
 	d.record(func(e Entry) (string, string) {
 		if changed[e.Partition] {
-			return or(topicID, e.TopicID), or(cluster, e.Cluster)
+			return cmp.Or(topicID, e.TopicID), cmp.Or(cluster, e.Cluster)
 		}
 		return e.TopicID, e.Cluster
 	})
 	if d.headered && d.Len() == 0 {
-		d.SetTopicID(or(topicID, d.TopicID()))
-		d.SetCluster(or(cluster, d.Cluster()))
+		d.SetTopicID(cmp.Or(topicID, d.TopicID()))
+		d.SetCluster(cmp.Or(cluster, d.Cluster()))
 	}
 }
 
@@ -384,7 +385,7 @@ func (d *Document) record(ids func(Entry) (topicID, cluster string)) {
 	want := make(map[int32]pair, d.Len())
 	var topics, clusters []string
 	for e := range d.Entries() {
-		e.TopicID, e.Cluster = or(e.TopicID, d.TopicID()), or(e.Cluster, d.Cluster())
+		e.TopicID, e.Cluster = cmp.Or(e.TopicID, d.TopicID()), cmp.Or(e.Cluster, d.Cluster())
 		var p pair
 		p.topicID, p.cluster = ids(e)
 		want[e.Partition] = p
@@ -422,14 +423,6 @@ func common(values []string, before string) string {
 		return values[0]
 	}
 	return before
-}
-
-// or returns the first of two strings that is not empty.
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // setOffset replaces the second field of an entry's line.

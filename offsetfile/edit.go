@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,7 @@ func (e *edit) expect(seen *offsets.Store) error {
 		t.Token = tokenAbsent
 	}
 	if t.Presence != offsets.Present && t.Presence != offsets.Absent {
-		return fmt.Errorf("save %s: %s", e.path, or(t.Reason, "it could not be read"))
+		return fmt.Errorf("save %s: %s", e.path, cmp.Or(t.Reason, "it could not be read"))
 	}
 	e.token, e.salvage = t.Token, strings.HasPrefix(t.Token, tokenSalvaged)
 	return nil
@@ -278,7 +279,7 @@ func (e *edit) check() error {
 func (e *edit) recorded(partition int32) Entry {
 	entry, found := e.doc.Entry(partition)
 	if found {
-		entry.TopicID, entry.Cluster = or(entry.TopicID, e.doc.TopicID()), or(entry.Cluster, e.doc.Cluster())
+		entry.TopicID, entry.Cluster = cmp.Or(entry.TopicID, e.doc.TopicID()), cmp.Or(entry.Cluster, e.doc.Cluster())
 	} else {
 		entry.Offset = offsets.None
 	}

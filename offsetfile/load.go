@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,7 +85,7 @@ func (s *Files) Load(ctx context.Context, group string, topics []string, salvage
 // loadTopic adds one topic to a holding.
 func (s *Files) loadTopic(h *Holding, p place, salvage bool) {
 	if holder, taken := s.lockHolder(p.lock()); taken {
-		h.Store.Holder = or(h.Store.Holder, holder)
+		h.Store.Holder = cmp.Or(h.Store.Holder, holder)
 	}
 	r := s.read(p, salvage)
 	if r.doc != nil && !r.doc.Headered() { // one with headers says whose it is
@@ -114,8 +115,8 @@ func (h *Holding) add(topic, path string, r reading, counts Counts) {
 				Presence: offsets.Present,
 				Offset:   counts.next(e.Offset),
 				Epoch:    e.Epoch,
-				TopicID:  or(e.TopicID, topicID),
-				Cluster:  or(e.Cluster, cluster),
+				TopicID:  cmp.Or(e.TopicID, topicID),
+				Cluster:  cmp.Or(e.Cluster, cluster),
 				Saved:    r.saved,
 				Whole:    r.whole,
 			}

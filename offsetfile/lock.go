@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (s *Files) makeFolders(group, topic string) (place, error) {
 		default:
 			for _, folder := range []string{p.groupFolder, p.topicFolder} {
 				if fi, presence, reason := look(folder); presence != offsets.Present {
-					return p, fmt.Errorf("lock %s: %s", p.file(), or(reason, "its folder was taken away"))
+					return p, fmt.Errorf("lock %s: %s", p.file(), cmp.Or(reason, "its folder was taken away"))
 				} else if !fi.IsDir() {
 					return p, fmt.Errorf("lock %s: %s is not a folder", p.file(), folder)
 				}
@@ -193,7 +194,7 @@ func (l *Locked) describeHolder(path string) {
 	if err != nil {
 		host = "this host"
 	}
-	writeHolder(path, fmt.Sprintf("%s (process %d on %s)\n", or(l.files.o.Holder, "gtoffset"), os.Getpid(), host))
+	writeHolder(path, fmt.Sprintf("%s (process %d on %s)\n", cmp.Or(l.files.o.Holder, "gtoffset"), os.Getpid(), host))
 }
 
 func writeHolder(path, text string) {
@@ -239,7 +240,7 @@ func (s *Files) lockHolder(path string) (holder string, taken bool) {
 		_ = lock.Unlock() // closing it frees it anyway
 		return "", false
 	}
-	return or(readHolder(path), "another process"), true
+	return cmp.Or(readHolder(path), "another process"), true
 }
 
 // Notes tells what is not as it should be with the locks: a file system without any.

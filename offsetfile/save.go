@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (l *Locked) Create(ctx context.Context, topic string, next map[int32]offset
 	e.doc.stamp(facts.TopicIDs[topic], facts.Cluster, changed)
 	e.doc.record(func(entry Entry) (string, string) {
 		v := next[entry.Partition]
-		return or(v.TopicID, entry.TopicID), or(v.Cluster, entry.Cluster)
+		return cmp.Or(v.TopicID, entry.TopicID), cmp.Or(v.Cluster, entry.Cluster)
 	})
 	return l.write(ctx, e, facts)
 }

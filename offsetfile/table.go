@@ -1,6 +1,7 @@
 package offsetfile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,7 +185,7 @@ func (s *tableStore) loadTopic(h *Holding, t FoundTopic, salvage bool) {
 		e := s.entry(t, p, c)
 		c.Reason = ""
 		if e.Problem() {
-			c.Reason = or(e.Reason, e.Presence.String())
+			c.Reason = cmp.Or(e.Reason, e.Presence.String())
 		}
 		if salvage && (e.Presence == offsets.Damaged || e.Presence == offsets.Empty) {
 			h.Store.Notes = append(h.Store.Notes, "lost, and counted as no entry: "+c.Reason)

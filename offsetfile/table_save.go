@@ -64,7 +64,7 @@ func (w *tableWriter) Save(ctx context.Context, seen offsets.Store, changes []of
 	}
 	for topic, cells := range s.cells {
 		t, _ := seen.Topic(topic)
-		t.Topic, t.Path, t.Token, t.Highest = topic, or(t.Path, seen.Path), token(cells), offsets.None
+		t.Topic, t.Path, t.Token, t.Highest = topic, cmp.Or(t.Path, seen.Path), token(cells), offsets.None
 		t.Presence, t.Entries = offsets.Absent, len(cells)
 		for p := range cells {
 			t.Presence, t.Highest = offsets.Present, max(t.Highest, p)
@@ -107,7 +107,7 @@ func (w *tableWriter) planOne(s *tableSave, i int, seen offsets.Store) error {
 	c := &s.changes[i]
 	t, _ := seen.Topic(c.Topic)
 	if t.Presence != offsets.Present && t.Presence != offsets.Absent {
-		return errors.New(or(t.Reason, "it could not be read"))
+		return errors.New(cmp.Or(t.Reason, "it could not be read"))
 	}
 	cells := s.cells[c.Topic]
 	if cells == nil {

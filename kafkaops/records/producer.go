@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -520,7 +519,7 @@ func (p *Producer) answered(t *target, s *sending, x *kmsg.ProduceResponseTopicP
 		p.acknowledge(t, s)
 	case wire.CodeMessageTooLarge, wire.CodeRecordListTooLarge:
 		if len(s.sources) == 1 {
-			p.fail(p.refusal(t, s, code, wire.CodeText(code)+"; it has "+plural(len(s.batch), "byte")))
+			p.fail(p.refusal(t, s, code, wire.CodeText(code)+"; it has "+offsets.Plural(len(s.batch), "byte")))
 			return
 		}
 		if err := p.split(t, s); err != nil {
@@ -641,11 +640,4 @@ func (p *Producer) split(t *target, s *sending) error {
 	}
 	p.batch = max(min(p.batch, flat/2), 1<<10)
 	return nil
-}
-
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }

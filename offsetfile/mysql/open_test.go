@@ -11,21 +11,22 @@ import (
 )
 
 func TestOpenErrors(t *testing.T) {
+	long := strings.Repeat("x", 65)
 	storetest.Refused(t, Open, map[string]string{
-		"mysql://bob@/jobs":                                    "host: it has none",
-		"mysql://bob@a,b/jobs":                                 "host: it has 2, and 1 can be used",
-		"mysql://bob@a":                                        "path: it names no database",
-		"mysql://bob@a/":                                       "path: it names no database",
-		"mysql://bob@a/jobs/offsets":                           "path: it names no database",
-		"mysql://a/jobs":                                       "user: it has none",
-		"mysql://bob:pw@a/jobs":                                "password: it stands in the URL itself",
-		"mysql://bob@a/jobs?table=a%00b":                       "parameter table",
-		"mysql://bob@a/jobs?table=a+":                          "parameter table",
-		"mysql://bob@a/jobs?offset=" + strings.Repeat("x", 65): "parameter offset",
-		"mysql://bob@a/jobs?offset=Topic":                      `the column "Topic" is named twice`,
-		"mysql://bob@a/jobs?tls=yes":                           "parameter tls",
-		"mysql://bob@a/jobs?tls-cert=a":                        "tls-cert and tls-key",
-		"mysql://bob@a/jobs?column=offset":                     "parameter column: it is not known",
+		"mysql://bob@/jobs":                 "host: it has none",
+		"mysql://bob@a,b/jobs":              "host: it has 2, and 1 can be used",
+		"mysql://bob@a":                     "path: it names no database",
+		"mysql://bob@a/":                    "path: it names no database",
+		"mysql://bob@a/jobs/offsets":        "path: it names no database",
+		"mysql://a/jobs":                    "user: it has none",
+		"mysql://bob:pw@a/jobs":             "password: it stands in the URL itself",
+		"mysql://bob@a/jobs?table=a%00b":    "parameter table",
+		"mysql://bob@a/jobs?table=a+":       "parameter table",
+		"mysql://bob@a/jobs?offset=" + long: "parameter offset",
+		"mysql://bob@a/jobs?offset=Topic":   `the column "Topic" is named twice`,
+		"mysql://bob@a/jobs?tls=yes":        "parameter tls",
+		"mysql://bob@a/jobs?tls-cert=a":     "tls-cert and tls-key",
+		"mysql://bob@a/jobs?column=offset":  "parameter column: it is not known",
 	})
 }
 

@@ -166,7 +166,7 @@ func TestSoakKilled(t *testing.T) {
 
 // What a power cut may take: the file is on the disk before it gets its name, the name before the run ends; and the way back
 // before anything changes.
-func TestTrace(t *testing.T) {
+func TestOrderOnTheDisk(t *testing.T) {
 	strace := needs.Program(t, "strace")
 	l := openLedger(t)
 	trace := filepath.Join(t.TempDir(), "trace")

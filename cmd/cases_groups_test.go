@@ -48,7 +48,7 @@ func (w *world) share() {
 }
 
 // Every case of GRP: the state and the type of a group before a write.
-func TestCasesGrp(t *testing.T) {
+func TestGroupStateCases(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
 		name := map[bool]string{false: "GRP-1 a running classic group", true: "GRP-4 a running group of the new protocol"}[modern]

@@ -5,7 +5,7 @@ import (
 )
 
 // Every case of NONE: no commit, expired, numbers that stand for something else.
-func TestCasesNone(t *testing.T) {
+func TestNoCommitCases(t *testing.T) {
 	t.Parallel()
 	t.Run("NONE-1 no commit is no number", func(t *testing.T) {
 		t.Parallel()

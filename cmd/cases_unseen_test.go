@@ -11,7 +11,7 @@ import (
 )
 
 // Every case of VIS: what cannot be seen is a row with its reason, and the rest is shown.
-func TestCasesVis(t *testing.T) {
+func TestUnseenCases(t *testing.T) {
 	t.Parallel()
 	two := [][2]int64{{500, 900}, {0, 900}}
 	for name, only := range map[string]bool{"VIS-1 one topic of two is deleted": false, "VIS-7 the only topic is deleted": true} {

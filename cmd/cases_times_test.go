@@ -35,7 +35,7 @@ func (w *world) to(args ...string) result {
 }
 
 // Every case of TIM: times and durations.
-func TestCasesTim(t *testing.T) {
+func TestTimeCases(t *testing.T) {
 	t.Parallel()
 	t.Run("TIM-1 a time after a partition's last record", func(t *testing.T) {
 		t.Parallel()

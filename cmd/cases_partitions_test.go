@@ -7,7 +7,7 @@ import (
 )
 
 // Every case of PART: partitions that were added, that are missing, that are always empty.
-func TestCasesPart(t *testing.T) {
+func TestPartitionCases(t *testing.T) {
 	t.Parallel()
 	t.Run("PART-1 partitions added since the file was written", func(t *testing.T) {
 		t.Parallel()

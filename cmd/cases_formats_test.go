@@ -75,7 +75,7 @@ func TestImportFormats(t *testing.T) {
 }
 
 // Every case of FMT: what stands around the values, and what is refused.
-func TestCasesFmt(t *testing.T) {
+func TestFormatCases(t *testing.T) {
 	t.Parallel()
 	for i, d := range documents {
 		lines := !json.Valid([]byte(d.text))

@@ -12,7 +12,7 @@ import (
 )
 
 // What the commands make of a store beside the commits. That each kind of store does its part is tested in its own folder.
-func TestCasesSto(t *testing.T) {
+func TestStoreCases(t *testing.T) {
 	t.Parallel()
 	t.Run("STO-6 a job that begins to commit", func(t *testing.T) {
 		t.Parallel()

@@ -30,7 +30,7 @@ import (
 )
 
 // Every case of CON: what is wrong with a connection is said, soon, in few words, with what can be typed next.
-func TestCasesCon(t *testing.T) {
+func TestConnectionCases(t *testing.T) {
 	t.Parallel()
 	two := [][2]int64{{500, 900}, {0, 900}}
 	brief := func(t *testing.T, r result) {

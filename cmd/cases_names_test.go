@@ -52,7 +52,7 @@ var hostile = map[string]string{
 }
 
 // Every case of NAM: names are data.
-func TestCasesNam(t *testing.T) {
+func TestNameCases(t *testing.T) {
 	t.Parallel()
 	t.Run("NAM-1 NAM-7 NAM-8 odd names in every command", func(t *testing.T) {
 		t.Parallel()

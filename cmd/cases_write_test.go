@@ -15,7 +15,7 @@ import (
 )
 
 // Every case of WRT: plan, apply, verify, exit status.
-func TestCasesWrt(t *testing.T) {
+func TestWriteCases(t *testing.T) {
 	t.Parallel()
 	three := [][2]int64{{500, 900}, {500, 900}, {500, 900}}
 	t.Run("WRT-1 one partition refused among others", func(t *testing.T) {

@@ -35,7 +35,7 @@ func everyWrite() []writing {
 }
 
 // The boxes of WRT and GRP that every write has to pass, whichever command it is.
-func TestCasesOfEveryWrite(t *testing.T) {
+func TestEveryWriteCases(t *testing.T) {
 	t.Parallel()
 	three := func(t *testing.T) *world {
 		return start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600, 600, 600)
