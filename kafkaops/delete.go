@@ -68,10 +68,12 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 			case code == wire.CodeGroupNotFound: // another has deleted it since it was read
 				done.Result, done.Error = offsets.Already, ""
 				return done
+			case code == wire.CodeCoordinatorLoading: // and so not reached yet
+				done.Error = wire.CodeText(code)
 			case coordinatorMoved(code):
 				done.Result, done.Error, done.Pending, sent = offsets.Unverified, wire.CodeText(code), true, true
-			case active(code): // so it is there
-				done.Result, done.Pending, done.Doubt = offsets.Failed, false, false
+			case active(code): // after a try that may have deleted it, those who have joined may have made it anew
+				done.Result, done.Pending, done.Doubt = offsets.Failed, false, sent
 				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true
 				return done
 			case code == wire.CodeGroupAuthorization:

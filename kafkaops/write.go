@@ -220,7 +220,6 @@ func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry) (l
 		ch := &w.changes[i]
 		if e := now[ch.Key]; ch.Overtaken(e) != "" {
 			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, ch.Overtaken(e), true, true
-			ch.Doubt = ch.Doubt && (e.Pending || e.Problem()) // else what stands is another's, and ours is not there
 		} else {
 			left = append(left, i)
 		}
@@ -322,7 +321,7 @@ func (w *writing) read(answer kmsg.Response, indexes []int, last *string) (again
 		}
 		switch {
 		case !told:
-			ch.Result, ch.Error = offsets.Unverified, "the coordinator's answer does not name the partition"
+			ch.Result, ch.Error, ch.Pending = offsets.Unverified, "the coordinator's answer does not name the partition", true
 		case code == 0:
 			ch.Result, ch.Error = offsets.Written, ""
 		case coordinatorMoved(code):

@@ -474,7 +474,7 @@ func (w *remoteWriter) write(ctx context.Context, e *edit, facts Facts) error {
 		if made && !IsAway(err) {
 			_ = s.service.Remove(ctx, temp) // told as ignored by the next look, if it cannot be
 		}
-		if doubt && IsAway(err) {
+		if doubt { // also where another's is there by now: it came behind ours, or before
 			return &unanswered{err}
 		}
 		return err

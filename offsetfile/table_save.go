@@ -225,8 +225,10 @@ func (w *tableWriter) settle(ctx context.Context, s *tableSave) error {
 			s.made(j)
 		case there == (e.Old != nil) && (!there || now.Text == e.Old.Text && now.Version == e.Old.Version):
 			s.left = append(s.left, j)
-		default:
+		default: // in our place, or before us: nobody can tell
 			s.fail(j, ErrChanged)
+			c := &s.changes[s.of[j]]
+			c.Result, c.Pending, c.Refused = offsets.Unverified, true, false
 		}
 	}
 	return nil

@@ -740,7 +740,7 @@ func TestUnansweredWrite(t *testing.T) {
 			defer s.mu.Unlock()
 			s.values[place("", "g", "t", 0)] = "7"
 			return lost
-		}, "failed", "7"},
+		}, string(offsets.Unverified), "7"},
 		"made and cut off": {func(_ *shelf, write func() error) error { _ = write(); return context.Canceled }, string(offsets.Unverified), "2"},
 		"refused for good": {func(*shelf, func() error) error { return &offsetfile.CredentialsError{Err: fmt.Errorf("no")} }, "failed", "1"},
 	} {

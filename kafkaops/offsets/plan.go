@@ -476,6 +476,11 @@ func (c Change) stands(now Value) bool {
 	return now.Offset == c.New.Offset && (!c.Rewrite || c.Side == Stored || now.Epoch == c.New.Epoch && now.Metadata == c.New.Metadata)
 }
 
+// is reports whether an entry is what the change wrote: what another commits may have the same number, but hardly the same metadata.
+func (c Change) is(now Entry) bool {
+	return c.stands(ValueOf(now)) && (c.Side == Stored || c.Result == Already || now.Metadata == c.New.Metadata)
+}
+
 // refuse keeps the partition as it is, with the flags that would decide otherwise ("" if none would).
 func (c Change) refuse(reason, choice string) Change {
 	c.Verdict, c.Reason, c.Choice = Refuse, reason, choice
@@ -527,20 +532,20 @@ func Verify(p Plan, after Snapshot) Plan {
 		row, _ := g.Row(c.Key)
 		now := row.Entry(c.Side)
 		if c.Result == Failed && c.Side == Committed {
-			why := ""
-			switch stands := c.stands(ValueOf(now)); {
+			why, moved := "", false
+			switch {
 			case !c.Doubt || c.stands(c.Old): // what stands is not ours, whatever it is
 			case now.Problem() || g.Trouble != nil:
 				why = unread(now, g.Trouble)
-			case stands && c.New.Offset == None:
+			case c.is(now) && c.New.Offset == None:
 				why = "and yet the commit is gone"
-			case stands:
+			case c.is(now):
 				why = "and yet the new offset stands"
 			case ValueOf(now).Offset != c.Old.Offset: // which of the two came first nobody can tell
-				why, c.Moved = overwritten(now), true
+				why, moved = overwritten(now), true
 			}
 			if why != "" {
-				c.Result, c.Refused = Unverified, false
+				c.Result, c.Refused, c.Moved = Unverified, false, moved
 				c.Error += "; " + why
 			}
 			return c
@@ -551,7 +556,7 @@ func Verify(p Plan, after Snapshot) Plan {
 			if c.Error == "" {
 				c.Error = unread(now, g.Trouble)
 			}
-		case c.stands(ValueOf(now)) && (c.Side == Stored || c.Result != Written || now.Metadata == c.New.Metadata):
+		case c.is(now):
 			c.Verified = c.Result != Failed
 			if c.Result == Unverified {
 				c.Result, c.Verified = Written, true
@@ -575,6 +580,9 @@ func Verify(p Plan, after Snapshot) Plan {
 		case g.Existence == Missing && pg.Doubt:
 			p.Groups[i].Result = Unverified
 			p.Groups[i].Error += "; and yet the group is gone"
+		case pg.Doubt && pg.Refused && pg.Unlisted():
+			p.Groups[i].Result, p.Groups[i].Refused = Unverified, false
+			p.Groups[i].Error += "; it may have been deleted, and made anew by those who have joined"
 		case g.Existence == Missing:
 			p.Groups[i].Result, p.Groups[i].Error = Written, ""
 		case !pg.Doubt:
