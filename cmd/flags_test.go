@@ -68,6 +68,15 @@ func TestTargets(t *testing.T) {
 		w.run("describe", "-g", "billing", "--output-file", path).exits(2).says("--output-file " + path + " is a file that this process was given")
 		w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", path).exits(2).says("--summary " + path)
 	}
+	job, dangling, prom := filepath.Join(t.TempDir(), "job"), filepath.Join(t.TempDir(), "dangling"), filepath.Join(t.TempDir(), "metrics.prom")
+	must(t, os.Symlink(w.path("billing", "orders"), job))
+	must(t, os.Symlink(prom, dangling))
+	for _, store := range [][]string{nil, {"-s", w.store}} {
+		w.run(append([]string{"describe", "-g", "billing", "--output-file", job}, store...)...).exits(2).says("in which a job keeps its offsets")
+	}
+	settings := filepath.Join(t.TempDir(), "client.properties")
+	must(t, os.WriteFile(settings, nil, 0o600))
+	w.run("describe", "-g", "billing", "--command-config", settings, "--output-file", settings).exits(2).says("is the file of --command-config")
 	kept, err := os.ReadFile(log)
 	must(t, err)
 	same(t, "the script's log", string(kept), "what the script said\n")
@@ -80,6 +89,10 @@ func TestTargets(t *testing.T) {
 	w.run("describe", "-g", "billing", "-s", "file:"+w.store, "-o", "prom", "--output-file", filepath.Join(w.store, "x")).exits(2).says("is inside the store")
 	w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom", "--output-file", filepath.Join(elsewhere, "metrics.prom")).exits(0)
 	w.run("describe", "-g", "billing", "--output-file", os.DevNull).exits(0)
+	w.run("describe", "-g", "billing", "--output-file", dangling).exits(0)
+	info, err := os.Lstat(prom)
+	must(t, err)
+	same(t, "what the link leads to", info.Mode().IsRegular(), true)
 	must(t, w.b.CreateTopic("paid", 1))
 	must(t, w.b.Produce("paid", 0, "a"))
 	w.run("replay", "-g", "billing", "-t", "paid", "--from", "earliest", "--summary", filepath.Join(elsewhere, "summary.json")).exits(0)

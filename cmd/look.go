@@ -136,8 +136,10 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	}
 	s.firstsAnywhere(ctx, sc, o, groups)
 	var topics []string
+	topicsOf := make([][]string, len(groups))
 	for i, gc := range groups {
-		topics = append(topics, offsets.Topics(gc.Commits, held[i].Entries, gc.Group, sc.selections)...)
+		topicsOf[i] = offsets.Topics(gc.Commits, held[i].Entries, gc.Group, sc.selections)
+		topics = append(topics, topicsOf[i]...)
 	}
 	slices.Sort(topics)
 	ranges, err := s.cluster.Ranges(ctx, slices.Compact(topics), o.stable)
@@ -145,7 +147,10 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 		return shot, err
 	}
 	if o.firsts && !sc.listed() && !sc.groupless {
-		s.cluster.FirstPending(ctx, groups, sc.selections, ranges)
+		for i := range groups {
+			topicsOf[i] = slices.DeleteFunc(topicsOf[i], func(topic string) bool { return sc.partly(topic) }) // these were asked for by number
+		}
+		s.cluster.FirstPending(ctx, groups, topicsOf, ranges)
 	}
 	joined, err := interruptible(interrupt, func() ([]offsets.Group, error) {
 		joined := make([]offsets.Group, len(groups))

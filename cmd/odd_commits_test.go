@@ -73,6 +73,15 @@ func TestFirstCommitIsPending(t *testing.T) {
 		w.run("clamp", "-g", "billing", "--dry-run").exits(0).prints("orders 0 stays: "+why, "Nothing to do").never("no commit")
 		w.run("export", "-g", "billing").exits(0).prints(`"offset":null`).says(`of: group "billing" orders 0`)
 	})
+	t.Run("no topic is named, and the group has other commits", func(t *testing.T) {
+		t.Parallel()
+		w := bare(t)
+		w.run("describe", "-g", "billing").exits(0).prints("committed pending: " + why).never("clamp")
+		w.run("clamp", "-g", "billing", "--dry-run").exits(0).prints("orders 1 stays: " + why).never("no commit")
+		w.run("export", "-g", "billing").exits(0).says(`of: group "billing" orders 1`)
+		w.run("wait", "-g", "billing", "--lag", "1000", "--for", "0").exits(10).says("orders 1: " + why).never("waiting longer")
+		w.run("reset", "-g", "billing", "--all-topics", "--to-earliest", "--dry-run").exits(4).says("orders 1: " + why)
+	})
 	t.Run("a plan of a whole group", func(t *testing.T) {
 		t.Parallel()
 		w := start(t).topic("orders", [2]int64{500, 900}, [2]int64{500, 900}).commit("billing", "orders", 600)

@@ -143,7 +143,7 @@ func TestInDoubtAndOvertaken(t *testing.T) {
 			return true
 		})
 		w.behindOf(kmsg.OffsetCommit, 1, "billing", 1, 500, "theirs")
-		w.run("clamp", "-g", "billing", "--execute").exits(3).prints("orders 1 unknown: ", "read back 500: something else wrote", "orders 0,2 unknown: ", "and yet the new offset stands")
+		w.run("clamp", "-g", "billing", "--execute").exits(3).prints("orders 1 unknown: ", "read back 500: something else wrote", "orders 0, 2 unknown: ", "and yet the new offset stands")
 	})
 	t.Run("the answer does not name the partition", func(t *testing.T) {
 		t.Parallel()

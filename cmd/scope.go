@@ -120,6 +120,14 @@ func (s *scope) named(topic string) bool {
 	return slices.ContainsFunc(s.selections, func(sel offsets.Selection) bool { return sel.Topic == topic })
 }
 
+// partly reports a topic of which only single partitions are named.
+func (s *scope) partly(topic string) bool {
+	of := func(whole bool) bool {
+		return slices.ContainsFunc(s.selections, func(sel offsets.Selection) bool { return sel.Topic == topic && (len(sel.Partitions) == 0) == whole })
+	}
+	return of(false) && !of(true)
+}
+
 func (s *scope) topicNames() []string {
 	var names []string
 	for _, sel := range s.selections {

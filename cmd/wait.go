@@ -145,7 +145,9 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 		case what == "":
 			what = "what is wrong with it: " + g.lineOf(grp, "describe", nil, "--problems")
 		}
-		p.hint = "waiting longer does not mend that; " + what
+		if p.hint = "waiting longer does not mend that; " + what; what == g.transaction(grp.ID) {
+			p.hint = what // it ends
+		}
 	}
 	return p
 }

@@ -56,10 +56,10 @@ func replaceFile(path string, content []byte) (err error) {
 		return overwrite(path, content)
 	case err == nil:
 		mode = info.Mode().Perm()
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return err
-		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return unwrapPath(err)
 	}
+	path = resolved(path) // a link stays, also one whose file is yet to be made
 	tidy(path)
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -124,14 +124,16 @@ func (g *global) validateTargets(flags *pflag.FlagSet) error {
 		}
 		path := f.Value.String()
 		flag := "--" + name
-		switch {
+		switch real := resolved(path); {
 		case path == "-":
 			return usage(flag+" - is no file", "leave it out for stdout; a file of that name is ./-")
-		case offsetfile.IsReserved(filepath.Base(path)):
+		case offsetfile.IsReserved(filepath.Base(path)), offsetfile.IsReserved(filepath.Base(real)):
 			return usage(fmt.Sprintf("%s %s is the name of a gtoffset file, in which a job keeps its offsets", flag, path), "name another file")
 		case ofOthers(path):
-			return usage(fmt.Sprintf("%s %s is a file that this process was given, and would be replaced with all that is in it", flag, path), "name a file")
-		case g.holds(path):
+			return usage(fmt.Sprintf("%s %s is a file that this process was given, and would be replaced with all that is in it", flag, path), map[string]string{"output-file": "leave the flag out for stdout, or "}[name]+"name another file")
+		case g.commandConfig != "" && real == resolved(g.commandConfig):
+			return usage(fmt.Sprintf("%s %s is the file of --command-config", flag, path), "name another file")
+		case g.holds(real):
 			return usage(fmt.Sprintf("%s %s is inside the store %s", flag, path, g.store), "name a file elsewhere")
 		}
 		if name == "summary" { // it is written last, when all is read
@@ -157,21 +159,31 @@ func ofOthers(path string) bool {
 	})
 }
 
-// holds reports whether a path is in the store, if that is a folder.
+// holds reports whether a resolved path is in the store, if that is a folder.
 func (g *global) holds(path string) bool {
 	_, root, _ := localPath(g.store)
 	if root == "" {
 		return false
 	}
-	rel, err := filepath.Rel(resolved(root), filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path)))
+	rel, err := filepath.Rel(resolved(root), path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
 // resolved is an absolute path without symbolic links, as far as it is there.
 func resolved(path string) string {
 	path = absolutePath(path)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	for range 40 { // links, of which the last may lead to what is not there
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
 	}
 	if dir := filepath.Dir(path); dir != path {
 		return filepath.Join(resolved(dir), filepath.Base(path))

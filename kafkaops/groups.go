@@ -512,45 +512,45 @@ func (r *reading) readPending(ctx context.Context) {
 	})
 }
 
-// FirstPending marks, in topics that Groups was asked for as a whole, the partitions of which an open transaction is going to make the first
-// commit of a group: OffsetFetch tells of them only if they are named. Where each partition has a commit, nothing is asked.
-func (c *Cluster) FirstPending(ctx context.Context, groups []GroupCommits, asked []offsets.Selection, known Ranges) {
-	named := map[string][]int32{}
-	for _, sel := range asked {
-		if len(sel.Partitions) == 0 {
-			for p := range known.Topics[sel.Topic].Ranges {
-				named[sel.Topic] = append(named[sel.Topic], int32(p))
+// FirstPending marks, in topics of each group, the partitions of which an open transaction is going to make its first commit: OffsetFetch
+// tells of them only if they are named. Where each partition has a commit, nothing is asked.
+func (c *Cluster) FirstPending(ctx context.Context, groups []GroupCommits, topics [][]string, known Ranges) {
+	for i, g := range groups {
+		named := map[string][]int32{}
+		for _, topic := range topics[i] {
+			for p := range known.Topics[topic].Ranges {
+				named[topic] = append(named[topic], int32(p))
 			}
 		}
+		c.firstPending(ctx, g, named)
 	}
-	c.firstPending(ctx, groups, named)
 }
 
 // PendingAnywhere is FirstPending in all topics that a job may read.
 func (c *Cluster) PendingAnywhere(ctx context.Context, groups []GroupCommits) {
 	named, _ := c.partitions(ctx) // a write asks again
-	c.firstPending(ctx, groups, named)
+	for _, g := range groups {
+		c.firstPending(ctx, g, named)
+	}
 }
 
-func (c *Cluster) firstPending(ctx context.Context, groups []GroupCommits, named map[string][]int32) {
-	for _, g := range groups {
-		if g.Trouble != nil || g.Coordinator == wire.None || g.Type == offsets.Share {
-			continue
-		}
-		var lacking []offsets.Key
-		for topic, partitions := range named {
-			for _, p := range partitions {
-				k := offsets.Key{Topic: topic, Partition: p}
-				if _, has := g.Commits[k]; !has {
-					lacking = append(lacking, k)
-				}
+func (c *Cluster) firstPending(ctx context.Context, g GroupCommits, named map[string][]int32) {
+	if g.Trouble != nil || g.Coordinator == wire.None || g.Type == offsets.Share {
+		return
+	}
+	var lacking []offsets.Key
+	for topic, partitions := range named {
+		for _, p := range partitions {
+			k := offsets.Key{Topic: topic, Partition: p}
+			if _, has := g.Commits[k]; !has {
+				lacking = append(lacking, k)
 			}
 		}
-		commits, _ := c.Commits(ctx, g.ID, lacking, true) // a write asks once more before it is sent
-		for k, e := range commits {
-			if e.Pending {
-				g.Commits[k] = offsets.Entry{Pending: true, Epoch: offsets.None}
-			}
+	}
+	commits, _ := c.Commits(ctx, g.ID, lacking, true) // a write asks once more before it is sent
+	for k, e := range commits {
+		if e.Pending {
+			g.Commits[k] = offsets.Entry{Pending: true, Epoch: offsets.None}
 		}
 	}
 }

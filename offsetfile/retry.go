@@ -27,7 +27,7 @@ func Retry(ctx context.Context, store string, o Options, what string, try func(c
 	var why error
 	for tries := 1; ; tries++ {
 		err := once(ctx, try)
-		if why == nil || !errors.Is(err, context.DeadlineExceeded) {
+		if why == nil || !timedOut(err) {
 			why = err
 		}
 		switch {
@@ -74,10 +74,15 @@ func IsAway(err error) bool {
 	var away *AwayError
 	var op *net.OpError
 	var name *net.DNSError
-	var network net.Error // many an error of the system is one, too: only what took too long counts
-	return errors.As(err, &away) || errors.As(err, &op) || errors.As(err, &name) || errors.As(err, &network) && network.Timeout() ||
+	return errors.As(err, &away) || errors.As(err, &op) || errors.As(err, &name) || timedOut(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// timedOut reports whether an error is about time alone. Many an error of the system is a net.Error, too: only what took too long counts.
+func timedOut(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }
 
 // hopeless reports whether there is no use in another try: a name that nobody has, a certificate that is not trusted, a port that
