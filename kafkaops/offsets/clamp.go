@@ -199,12 +199,10 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 		return c
 	case r.Entry(c.Side).Pending:
 		return c.refusePending()
-	case other.Pending || other.Problem() && !p.MissingFirst:
-		why, choice := cmp.Or(other.Reason, other.Presence.String()), "--missing earliest"
-		if other.Pending {
-			why, choice = pending+untilEnd, ""
-		}
-		return c.refuse("no entry, and whether the other side has one is unknown: "+why, choice)
+	case other.Pending:
+		return c.refuseUntil(unseen+pending+untilEnd, LookBack)
+	case other.Problem() && !p.MissingFirst:
+		return c.refuse(unseen+cmp.Or(other.Reason, other.Presence.String()), "--missing earliest")
 	case other.Presence == Present && !p.MissingFirst && !p.MissingOther:
 		next := clampRow(s, g, r, c.Side.Other(), p)
 		c = c.refuse(fmt.Sprintf("no entry, but %s is %d: a lost entry, not a first run", c.Side.Other(), other.Offset), "--missing other|earliest")
@@ -238,6 +236,8 @@ func clampMissing(s Snapshot, g Group, r Row, c Change, p ClampPolicy) Change {
 	}
 	return c.to(r, ToEarliest, why).again(r, s.Origin.Cluster, g.Store != nil)
 }
+
+const unseen = "no entry, and whether the other side has one is unknown: "
 
 // aboveAll says that a partition is above all that a whole file has, so that it was never in it. Why it was not, nobody knows: it may have
 // been added since, or never been read.
