@@ -8,20 +8,21 @@ func interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	if ctx == nil {
 		return do()
 	}
-	type outcome struct {
-		value T
-		err   error
+	v, none := new(T), *new(T)
+	if done, err := endOf(ctx, func() (err error) { *v, err = do(); return err }); done {
+		return *v, err
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		v, err := do()
-		done <- outcome{v, err}
-	}()
+	return none, ctx.Err()
+}
+
+// endOf waits for the end of something, and reports whether it came before an interrupt.
+func endOf(ctx context.Context, do func() error) (bool, error) {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
 	select {
-	case o := <-done:
-		return o.value, o.err
+	case err := <-done:
+		return true, err
 	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+		return false, nil
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -153,10 +152,12 @@ func ofOthers(path string) bool {
 		return false
 	}
 	given, _ := os.ReadDir(open)
-	return slices.ContainsFunc(given, func(e fs.DirEntry) bool {
-		other, err := os.Stat(filepath.Join(open, e.Name()))
-		return err == nil && os.SameFile(info, other)
-	})
+	for _, e := range given {
+		if other, err := os.Stat(filepath.Join(open, e.Name())); err == nil && os.SameFile(info, other) {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether a resolved path is in the store, if that is a folder.

@@ -139,7 +139,11 @@ func (w *writing) write(ctx context.Context, indexes []int, limit int16, remove 
 		}
 		left := w.overtaken(indexes, now)
 		if len(left) < len(indexes) && !w.partial || len(left) == 0 {
-			end(slices.DeleteFunc(left, func(i int) bool { return !w.changes[i].Doubt }), last, false)
+			for _, i := range left {
+				if w.changes[i].Doubt {
+					end([]int{i}, last, false)
+				}
+			}
 			return w.partial
 		}
 		indexes = left
