@@ -79,7 +79,35 @@ func TestFilesContract(t *testing.T) {
 			}
 			return s
 		},
-		Unreadable: storetest.InTheWay(root),
+		Unreadable: map[string]func(testing.TB, string, string) func(){
+			"a file in the way":   storetest.InTheWay(root),
+			storetest.Replaceable: storetest.TooLarge(at),
+		},
+		Others: func(t testing.TB, group, topic string) func() string {
+			t.Helper()
+			path := at(group, topic)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, count, _ := strings.Cut(string(data), "# entries ")
+			text += "# of another\n\n# another: header\n0099 5 key=of-another\n# entries " + strings.Replace(count, "2", "3", 1)
+			if err := errors.Join(os.Remove(path), os.WriteFile(path+".real", []byte(text), 0o640), os.Symlink("gtoffset.real", path)); err != nil {
+				t.Fatal(err)
+			}
+			return func() string {
+				t.Helper()
+				data, err := os.ReadFile(path)
+				link, err2 := os.Lstat(path)
+				to, err3 := os.Stat(path)
+				if err := errors.Join(err, err2, err3); err != nil {
+					t.Fatal(err)
+				}
+				_, after, _ := strings.Cut(string(data), "# of another\n")
+				after, _, _ = strings.Cut(after, "of-another\n")
+				return fmt.Sprint(link.Mode().Type(), to.Mode(), after)
+			}
+		},
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.WrongType: func(t testing.TB, group, topic string) {
 				t.Helper()

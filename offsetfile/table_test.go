@@ -314,7 +314,21 @@ func (s *shelf) service(table func(*client) offsetfile.Table) storetest.Service 
 				s.values[place("", group, topic, partition)] = "5" + twice + "9"
 			},
 		},
-		Unreadable: s.set(&s.hidden), Full: s.set(&s.full),
+		Unreadable: map[string]func(testing.TB, string, string) func(){
+			"refused": func(t testing.TB, _, _ string) func() { t.Helper(); return s.set(&s.hidden)(t) },
+		},
+		Others: func(_ testing.TB, group, topic string) func() string {
+			beside := place("of another", group, topic, 0)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.values[beside] = "5"
+			return func() string {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.values[beside]
+			}
+		},
+		Full:     s.set(&s.full),
 		Unbroken: "a topic has no place of its own",
 		TextOnly: true, // it speaks JSON
 		Kill:     func(testing.TB) { s.kill() },
@@ -498,6 +512,69 @@ func (c onePaper) edit(ctx context.Context, group string, e offsetfile.Edit) err
 	return nil
 }
 
+// inPlace has nothing while it writes.
+type inPlace struct {
+	*client
+	*shelf
+	lock *sync.Mutex
+}
+
+func (c inPlace) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	swap := func(to map[string]string) (from map[string]string) {
+		c.shelf.mu.Lock()
+		defer c.shelf.mu.Unlock()
+		from, c.values = c.values, to
+		return from
+	}
+	all := swap(map[string]string{})
+	_, _, err := c.Groups(ctx) // it takes a while
+	swap(all)
+	if err != nil {
+		return err
+	}
+	return c.client.Write(ctx, group, edits)
+}
+
+// sole removes what is not its own.
+type sole struct {
+	*client
+	*shelf
+}
+
+func (c sole) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	c.shelf.mu.Lock()
+	maps.DeleteFunc(c.values, func(key, _ string) bool { return !strings.HasPrefix(key, `["",`) })
+	c.shelf.mu.Unlock()
+	return c.client.Write(ctx, group, edits)
+}
+
+// anew takes a place that it cannot read for an empty one when it writes.
+type anew struct {
+	*client
+	*shelf
+}
+
+func (c anew) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+	err := c.client.Write(ctx, group, edits)
+	if !errors.Is(err, errRefused) {
+		return err
+	}
+	for _, e := range edits {
+		if e.Old != nil {
+			return fmt.Errorf("partition %d: %w", e.Partition, offsetfile.ErrChanged)
+		}
+	}
+	c.shelf.mu.Lock()
+	defer c.shelf.mu.Unlock()
+	c.values = map[string]string{}
+	for _, e := range edits {
+		c.values[place("", group, e.Topic, e.Partition)] = e.New.Text
+	}
+	return nil
+}
+
 // reader is a Table that is only read. What it finds goes through change.
 type reader struct {
 	*client
@@ -622,6 +699,7 @@ func TestBoasts(t *testing.T) {
 	}
 	s := newShelf(t)
 	var ever, locks sync.Map
+	var lock sync.Mutex
 	paper := func(lock func(group string, e offsetfile.Edit) string) func(*client) offsetfile.Table {
 		return func(c *client) offsetfile.Table { return onePaper{c, s, &locks, lock} }
 	}
@@ -651,6 +729,9 @@ func TestBoasts(t *testing.T) {
 		"salvage":      {"bad values", func(c *client) offsetfile.Table { return unforgiving{c} }},
 		"tidied":       {"bad values of another group", func(c *client) offsetfile.Table { return tidy{c, s} }},
 		"unreadable":   {"nothing can be read", func(c *client) offsetfile.Table { return forgetful{c} }},
+		"written":      {"nothing can be read", func(c *client) offsetfile.Table { return anew{c, s} }},
+		"in place":     {"again and again at once", func(c *client) offsetfile.Table { return inPlace{c, s, &lock} }},
+		"sole":         {"what others keep there", func(c *client) offsetfile.Table { return sole{c, s} }},
 		"full":         {"nothing can be written", func(c *client) offsetfile.Table { return forgetful{c} }},
 		"a root":       {"making the root", func(c *client) offsetfile.Table { c.create = false; return c }},
 		"no root":      {"missing root", func(c *client) offsetfile.Table { c.create = true; return c }},

@@ -75,6 +75,16 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("hbase://%s/%s", real.Addr, place), o)
 		},
+		Others: func(t testing.TB, group, topic string) func() string {
+			t.Helper()
+			must(t, real.Put(ctx, "text", group+":"+topic, "offsets:of another", []byte("5")))
+			return func() string {
+				t.Helper()
+				value, err := real.Get(ctx, "text", group+":"+topic, "offsets:of another")
+				must(t, err)
+				return string(value)
+			}
+		},
 		Unbroken: noPlace,
 		Kill:     func(testing.TB) { real.KillGateway() },
 		Start:    func(t testing.TB) { t.Helper(); must(t, real.StartGateway(ctx)) },

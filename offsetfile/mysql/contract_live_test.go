@@ -71,6 +71,16 @@ func contract(m *live.MariaDB, table, params string) storetest.Service {
 			t.Helper()
 			return open(t, url(m.Addr(), place, ""), o)
 		},
+		Others: func(t testing.TB, group, topic string) func() string {
+			t.Helper()
+			do(t, m, "ALTER TABLE `%s` ADD COLUMN IF NOT EXISTS note VARCHAR(40)", table)
+			do(t, m, "UPDATE `%s` SET note = 'of another' WHERE group_id = %s AND topic = %s AND `partition` IN (0, 9)", table, text(group), text(topic))
+			return func() string { // the row of partition 0 goes in the end, and its note with it
+				t.Helper()
+				return do(t, m, "SELECT note FROM `%s` WHERE group_id = %s AND topic = %[3]s AND `partition` = 9; "+
+					"SELECT COUNT(*) FROM `%[1]s` WHERE group_id = %[2]s AND topic = %[3]s AND `partition` = 0 AND note IS NULL", table, text(group), text(topic))
+			}
+		},
 		Unbroken: "a topic has no place of its own: its rows are in the table of all, and rights are those of the table",
 		TextOnly: true,
 		Kill:     func(testing.TB) { m.Kill() },
@@ -104,17 +114,13 @@ func TestContractWithoutKey(t *testing.T) {
 	s.Spoil = map[string]func(testing.TB, string, string, int32){
 		"two rows": insert("'5'", "'6'"), "the same row twice": insert("'9'", "'9'"), "a row without a number, and one with": insert("NULL", "'9'"), "no number": insert("NULL"),
 	}
-	s.Addr, s.Kill, s.Start = "", nil, nil // what can happen on the way is tried with a key
-	s.Unreadable = func(t testing.TB) func() {
-		t.Helper()
-		do(t, m, "RENAME TABLE loose TO elsewhere")
-		return func() { do(t, m, "RENAME TABLE elsewhere TO loose") }
-	}
-	of := s.Open
-	s.Open = func(t testing.TB, g storetest.Given) offsetfile.Store {
-		t.Helper()
-		g.Addr = m.Addr()
-		return of(t, g)
+	s.NoProxy, s.Kill, s.Start = "what can happen on the way is tried with a key", nil, nil
+	s.Unreadable = map[string]func(testing.TB, string, string) func(){
+		"no table": func(t testing.TB, _, _ string) func() {
+			t.Helper()
+			do(t, m, "RENAME TABLE loose TO elsewhere")
+			return func() { do(t, m, "RENAME TABLE elsewhere TO loose") }
+		},
 	}
 	storetest.Run(t, s)
 }

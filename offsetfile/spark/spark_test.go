@@ -92,7 +92,9 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return at(t, "spark:"+filepath.Join(root, "..", place))
 		},
-		Unreadable: storetest.InTheWay(root),
+		Unreadable: map[string]func(testing.TB, string, string) func(){
+			"a file in the way": storetest.InTheWay(root),
+		},
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.Damaged: func(t testing.TB, _, topic string) { // two sources read it
 				t.Helper()

@@ -177,6 +177,98 @@ func (c *contract) apart(t *testing.T) {
 	}
 }
 
+// insist looks and saves until no other was in the way. Each look has to satisfy right, which says what is wrong.
+func insist(t testing.TB, s offsetfile.Store, group string, right func(offsetfile.Holding) error, puts ...put) error {
+	ctx, topics := Within(t, patience), topicsOf(puts)
+	try := func() (changes []offsets.Change, err error) {
+		w, err := s.Writer(ctx, group, topics)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, w.Unlock()) }()
+		h, err := s.Load(ctx, group, topics, false)
+		if err == nil {
+			err = right(h)
+		}
+		if err == nil {
+			changes, _ = w.Save(ctx, h.Store, changesOf(puts), offsetfile.Facts{Now: now})
+		}
+		return changes, err
+	}
+	for {
+		changes, err := try()
+		var locked *offsetfile.LockedError
+		switch {
+		case errors.As(err, &locked) && ctx.Err() == nil:
+			continue
+		case err != nil:
+			return err
+		}
+		i := slices.IndexFunc(changes, func(ch offsets.Change) bool { return ch.Result != offsets.Written && ch.Result != offsets.Already })
+		if i < 0 {
+			return nil
+		}
+		if ch := changes[i]; !ch.Refused || ctx.Err() != nil {
+			return fmt.Errorf("%s %d: got %s (%s), want it written", ch.Topic, ch.Partition, ch.Result, ch.Error)
+		}
+	}
+}
+
+// stands wants just these values, which nobody else writes.
+func stands(puts ...put) func(offsetfile.Holding) error {
+	return func(h offsetfile.Holding) error {
+		for _, p := range puts {
+			if e := h.Entries[offsets.Key{Topic: p.topic, Partition: p.partition}]; e.Presence != offsets.Present || e.Offset != p.offset {
+				return fmt.Errorf("%s %d: got %v %d, want %d, which nobody else changed", p.topic, p.partition, e.Presence, e.Offset, p.offset)
+			}
+		}
+		return nil
+	}
+}
+
+// againAtOnce lets many write one topic for a while, each a value of its own, and tries again what is refused as changed. Each look, while
+// others write, has what was written by itself, and what nobody writes.
+func (c *contract) againAtOnce(t *testing.T) {
+	writers, rounds := c.crowd(t)
+	if !writers[0].Can().CompareAndSet {
+		t.Skip("it needs a store that compares")
+	}
+	group, beside := c.group(), put{"t", 99, 9}
+	first := []put{beside}
+	for i := range writers {
+		first = append(first, put{"t", int32(i), 0})
+	}
+	save(t, writers[0], group, first...)
+	var wg sync.WaitGroup
+	for i, s := range writers {
+		wg.Go(func() {
+			mine := put{"t", int32(i), 0}
+			for range rounds {
+				next := mine
+				next.offset++
+				err := insist(t, s, group, stands(mine, beside), next)
+				if err == nil {
+					var h offsetfile.Holding
+					if h, err = s.Load(Within(t, patience), group, []string{"t"}, false); err == nil {
+						err = stands(next, beside)(h)
+					}
+				}
+				if mine = next; err != nil {
+					t.Errorf("writer %d: %v", i, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range first[1:] {
+		first[i+1].offset = int64(rounds)
+	}
+	if err := stands(first...)(load(t, writers[0], group, "t")); err != nil && !t.Failed() {
+		t.Error(err)
+	}
+}
+
 // locks wants another writer kept out as long as the first holds its topic, and only from that one. Without locks it is let in; where
 // nothing then keeps the two apart, that is said.
 func (c *contract) locks(t *testing.T) {

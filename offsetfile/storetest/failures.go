@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -97,31 +98,43 @@ func (c *contract) asTold(t testing.TB, s offsetfile.Store, group string, change
 
 // unreadable takes the place away. A look must not find it empty, as the next save would leave nothing else in it.
 func (c *contract) unreadable(t *testing.T) {
+	s := c.open(t, Given{})
 	switch {
-	case c.Unreadable == nil && c.Addr == "":
-		t.Fatal("Unreadable does not say how the whole place can be such that nothing of it can be read")
-	case c.Unreadable == nil:
+	case c.Addr == "" && (len(c.Unreadable) == 0 || s.Can().Write && c.Unreadable[Replaceable] == nil):
+		t.Fatal("Unreadable does not say how the place can be such that nothing of it can be read, though it could be replaced (Replaceable)")
+	case len(c.Unreadable) == 0:
 		t.Skip("there are connections to try it on")
 	}
-	s, group := c.open(t, Given{}), c.group()
-	blind := func() {
-		t.Helper()
-		h, err := s.Load(Within(t, time.Second), group, []string{"t", "u"}, false)
-		if err == nil && h.Store.Trouble == nil {
-			t.Errorf("load: got %q, want an error", held(h))
-		}
-		if groups, notes, err := s.Groups(Within(t, time.Second)); err == nil && len(notes) == 0 {
-			t.Errorf("groups: got %q, want an error or a note", groups)
+	for name, way := range c.Unreadable {
+		t.Run(name, func(t *testing.T) {
+			group := c.group()
+			begin := func(t testing.TB) func() { t.Helper(); return way(t, group, "t") }
+			blind := func() { t.Helper(); isBlind(t, s, group) }
+			if s.Can().Write {
+				save(t, s, group, three(1)...)
+				c.takesNothing(t, s, group, begin, blind)
+				return
+			}
+			c.fill(t, group, three(1)...)
+			defer begin(t)()
+			blind()
+		})
+	}
+}
+
+// isBlind wants it told that topic t cannot be read, whatever is asked for, and its group not left out without a word.
+func isBlind(t testing.TB, s offsetfile.Store, group string) {
+	t.Helper()
+	for _, topics := range [][]string{{"t"}, nil} {
+		h, err := s.Load(Within(t, time.Second), group, topics, false)
+		topic, _ := h.Store.Topic("t")
+		if err == nil && h.Store.Trouble == nil && (topic.Presence == offsets.Present || topic.Presence == offsets.Absent || topic.Reason == "") {
+			t.Errorf("load of %q: got %q, want it told that it cannot be read", topics, held(h))
 		}
 	}
-	if !s.Can().Write {
-		c.fill(t, group, three(1)...)
-		defer c.Unreadable(t)()
-		blind()
-		return
+	if groups, notes, err := s.Groups(Within(t, time.Second)); err == nil && len(notes) == 0 && !slices.Contains(groups, group) {
+		t.Errorf("groups: got %q, want %q among them, an error or a note", groups, group)
 	}
-	save(t, s, group, three(1)...)
-	c.takesNothing(t, s, group, c.Unreadable, blind)
 }
 
 // full lets the place take nothing more. A save has to say so.
@@ -140,9 +153,14 @@ func (c *contract) takesNothing(t *testing.T, s offsetfile.Store, group string, 
 	seen, w := load(t, s, group, "t", "u").Store, writer(t, s, group, "t", "u")
 	back := begin(t)
 	meanwhile()
+	fresh, _ := w.Save(Within(t, time.Second), seen, changesOf([]put{{"t", 7, 2}}), offsetfile.Facts{Now: now}) // of a place that is empty nothing else is expected
 	changes, _ := w.Save(Within(t, time.Second), seen, changesOf(three(2)), offsetfile.Facts{Now: now})
 	back()
+	unmade(t, fresh)
 	unmade(t, changes)
+	if got := offset(t, s, group, "t", 7); got != offsets.None {
+		t.Errorf("partition 7: got %d, want none", got)
+	}
 	c.asTold(t, s, group, changes, 1, 2)
 }
 
@@ -177,7 +195,7 @@ func many(topic string, at int64) []put {
 func (c *contract) thousand(t *testing.T) {
 	addr := c.Addr
 	var p *tcpproxy.Proxy
-	if addr != "" {
+	if addr != "" && c.NoProxy == "" {
 		p = Proxy(t, addr)
 		addr = p.Addr()
 	}
@@ -237,8 +255,8 @@ func Proxy(t testing.TB, target string) *tcpproxy.Proxy {
 // behindProxy opens the store through a proxy, which can do what a network does.
 func (c *contract) behindProxy(t *testing.T) (*tcpproxy.Proxy, offsetfile.Store, string) {
 	t.Helper()
-	if c.Addr == "" {
-		t.Skip("there is no service")
+	if c.Addr == "" || c.NoProxy != "" {
+		t.Skip(cmp.Or(c.NoProxy, "there is no service"))
 	}
 	p := Proxy(t, c.Addr)
 	return p, c.open(t, Given{Addr: p.Addr()}), c.group()

@@ -4,6 +4,9 @@
 // What a store says that it can do ([offsetfile.Abilities]) is tried, and so is that it does not pretend to what it does not claim. Of a
 // store that is only read, what can be read is tried: Fill puts something there, Missing has nothing, Broken or Unbroken is set as of any
 // other, and the rest stays empty.
+//
+// A store on this machine has no Addr, and no service that keeps its writers apart and leaves alone what is not its own. One that is written
+// to has to be tried with what others keep in its files, too (Others), and with a file that cannot be read but could be replaced (Replaceable).
 package storetest
 
 import (
@@ -36,8 +39,11 @@ type Service struct {
 	// Open opens the store. It is closed by whoever wants it; tests clean up with t.
 	Open func(t testing.TB, g Given) offsetfile.Store
 
-	// Addr is where the service listens; "" if there is none, as for files.
+	// Addr is where the service listens; "" of a store on this machine, as for files.
 	Addr string
+
+	// NoProxy says why the way to the service is not tried, which is done through a proxy.
+	NoProxy string
 
 	// Peek returns a value as it is held, past the store, and Poke puts one, whatever it says, as another program would; "" cannot be
 	// told from nothing. Poke makes what the value is kept in.
@@ -62,9 +68,17 @@ type Service struct {
 	// Unbroken says why the place of a topic cannot be such, where Broken is empty.
 	Unbroken string
 
-	// Unreadable lets nothing of the whole place be read, nor written, until back is called: a file stands where a folder was, say. A store
-	// on this machine needs it; what a service does is tried on its connections.
-	Unreadable func(t testing.TB) (back func())
+	// Unreadable are ways in which the place of a topic cannot be read, nor written, until back is called, by what they are. Usually nothing of
+	// the store can: a file stands where a folder was, see [InTheWay]. A store on this machine needs [Replaceable] among them; what a service
+	// does is tried on its connections.
+	Unreadable map[string]func(t testing.TB, group, topic string) (back func())
+
+	// Others puts something into the place of a topic that is not the store's, as another program would: what stands is to be the same
+	// after each save. Of a file that is lines of others, the last one without its end, its mode, and that the path is a link to it.
+	Others func(t testing.TB, group, topic string) (stands func() string)
+
+	// Alone says why nothing else can be there. A store on this machine needs it, or Others.
+	Alone string
 
 	// Full lets the place be read, and take nothing more, until back is called; nil: not tried.
 	Full func(t testing.TB) (back func())
@@ -86,9 +100,38 @@ type Service struct {
 	Turns int
 }
 
+// Replaceable is the way to be Unreadable that each store on this machine is tried in if it is written to: what cannot be read is there still, and a save could
+// put its own in the place of it. [TooLarge] is one.
+const Replaceable = "it could be replaced"
+
+// TooLarge is an Unreadable, for root, too: the file at a path is larger than a store reads.
+func TooLarge(path func(group, topic string) string) func(testing.TB, string, string) (back func()) {
+	const size = 1 << 30 // which takes no room
+	return func(t testing.TB, group, topic string) func() {
+		t.Helper()
+		file := path(group, topic)
+		before, err := os.Stat(file)
+		if err == nil {
+			err = os.Truncate(file, size)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			after, err := os.Stat(file)
+			if err != nil || !os.SameFile(before, after) || after.Size() != size {
+				t.Fatalf("%s, which could not be read, was replaced: %v", file, err)
+			}
+			if err := os.Truncate(file, before.Size()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // InTheWay is an Unreadable: a file stands where a folder was.
-func InTheWay(folder string) func(testing.TB) (back func()) {
-	return func(t testing.TB) func() {
+func InTheWay(folder string) func(testing.TB, string, string) (back func()) {
+	return func(t testing.TB, _, _ string) func() {
 		t.Helper()
 		if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o644)); err != nil {
 			t.Fatal(err)
@@ -116,8 +159,10 @@ func Run(t *testing.T, s Service) {
 		{"another writer in between", c.another},
 		{"two at once", c.race},
 		{"many at once, each its own", c.apart},
+		{"again and again at once", c.againAtOnce},
 		{"locks", c.locks},
 		{"what is kept beside", c.beside},
+		{"what others keep there", c.others},
 		{"limits of numbers", c.limits},
 		{"names", c.names},
 		{"bad values", c.bad},

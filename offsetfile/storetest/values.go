@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -339,6 +340,32 @@ func (c *contract) badNeighbour(t *testing.T) {
 		}
 	}
 	c.isDamaged(t, s, neighbour)
+}
+
+// others wants what is not the store's to stay as it is, with each number of changes.
+func (c *contract) others(t *testing.T) {
+	switch {
+	case c.Addr == "" && (c.Others == nil) != (c.Alone != ""):
+		t.Fatal("the service has to say what another program can keep in the place of a topic (Others), or why nothing (Alone)")
+	case c.Others == nil:
+		t.Skip(cmp.Or(c.Alone, "nothing says what another program can keep there"))
+	}
+	s, group := c.open(t, Given{}), c.group()
+	save(t, s, group, put{"t", 0, 0}, put{"t", 9, 9})
+	stands := c.Others(t, group, "t")
+	want := stands()
+	for _, puts := range [][]put{{{"t", 0, 1}}, {{"t", 0, 2}, {"t", 1, 5}}, {}, {{"t", 0, offsets.None}, {"t", 1, offsets.None}}} {
+		changes, _ := save(t, s, group, puts...)
+		written(t, changes)
+		for _, p := range append(puts, put{"t", 9, 9}) {
+			if got := offset(t, s, group, p.topic, p.partition); got != p.offset {
+				t.Errorf("after saving %v: partition %d: got %d, want %d", puts, p.partition, got, p.offset)
+			}
+		}
+		if got := stands(); got != want {
+			t.Errorf("after saving %v: of others there is %q, want %q", puts, got, want)
+		}
+	}
 }
 
 // breaks asks for ways in which a topic's place cannot be read, or why there are none.

@@ -125,6 +125,13 @@ func TestContract(t *testing.T) {
 			t.Helper()
 			return open(t, fmt.Sprintf("zookeeper://%s/%s", s.Addr, place), o)
 		},
+		Others: func(t testing.TB, group, topic string) func() string {
+			t.Helper()
+			beside, above := path.Dir(node(group, topic, 0))+"/of another", fmt.Sprintf("/kafka/consumers/%s/owners/%s/0", group, topic)
+			s.put(t, beside, "5")
+			s.put(t, above, "a consumer")
+			return func() string { t.Helper(); return s.get(t, beside) + s.get(t, above) }
+		},
 		Broken: map[offsets.Presence]func(testing.TB, string, string){
 			offsets.Denied: func(t testing.TB, group, topic string) {
 				t.Helper()
