@@ -30,12 +30,14 @@ func folder(t testing.TB, root, params string, o offsetfile.Options) offsetfile.
 }
 
 func TestFilesContract(t *testing.T) {
-	root := filepath.Join(t.TempDir(), "offsets")
-	if err := os.Mkdir(root, 0o755); err != nil {
+	dir := storetest.Folder(t)
+	root := filepath.Join(dir, "offsets")
+	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	at := func(group, topic string) string { return filepath.Join(root, group, topic, "gtoffset") }
 	service := storetest.Service{
+		Folder:    dir,
 		OneBadAll: true,
 		Open: func(t testing.TB, g storetest.Given) offsetfile.Store {
 			t.Helper()

@@ -6,7 +6,9 @@
 // other, and the rest stays empty.
 //
 // A store on this machine has no Addr, and no service that keeps its writers apart and leaves alone what is not its own. One that is written
-// to has to be tried with what others keep in its files, too (Others), and with a file that cannot be read but could be replaced (Replaceable).
+// to has to be tried with what others keep in its files, too (Others), with a file that cannot be read but could be replaced (Replaceable), and
+// with another process. That is the test's own binary, which runs the test again up to [Run]: what is before it makes the store in the folder
+// of [Folder] unless it is there.
 package storetest
 
 import (
@@ -41,6 +43,9 @@ type Service struct {
 
 	// Addr is where the service listens; "" of a store on this machine, as for files.
 	Addr string
+
+	// Folder is where a store on this machine is, for another process to find it: what [Folder] returned.
+	Folder string
 
 	// NoProxy says why the way to the service is not tried, which is done through a proxy.
 	NoProxy string
@@ -100,8 +105,8 @@ type Service struct {
 	Turns int
 }
 
-// Replaceable is the way to be Unreadable that each store on this machine is tried in if it is written to: what cannot be read is there still, and a save could
-// put its own in the place of it. [TooLarge] is one.
+// Replaceable is the way to be Unreadable in which each store on this machine is tried that is written to: what cannot be read is there
+// still, and a save could put its own in the place of it. [TooLarge] is one.
 const Replaceable = "it could be replaced"
 
 // TooLarge is an Unreadable, for root, too: the file at a path is larger than a store reads.
@@ -160,6 +165,7 @@ func Run(t *testing.T, s Service) {
 		{"two at once", c.race},
 		{"many at once, each its own", c.apart},
 		{"again and again at once", c.againAtOnce},
+		{"another process at once", c.process},
 		{"locks", c.locks},
 		{"what is kept beside", c.beside},
 		{"what others keep there", c.others},
