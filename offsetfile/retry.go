@@ -97,10 +97,11 @@ func hopeless(err error) bool {
 		errors.As(err, &op) && op.Op == "remote error" // an alert of TLS
 }
 
-// neverSent reports whether the request cannot have reached the service: nobody answered the call.
+// neverSent reports whether the request cannot have been carried out: nobody answered the call, or it was not gone through with.
 func neverSent(err error) bool {
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, syscall.ECONNREFUSED)
+	var away *AwayError
+	return errors.As(err, &away) && away.Undone || errors.As(err, &op) && op.Op == "dial" || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // cause takes the marker off.

@@ -151,6 +151,8 @@ type AwayError struct {
 	Tries int
 	Err   error // the last
 	Final bool  // there is no use in another try
+
+	Undone bool // and nothing of the request was done: a transaction was not committed
 }
 
 func (e *AwayError) Error() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,17 @@ import (
 // mostRows is how many rows one statement changes.
 const mostRows = 1000
 
-func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit) error {
+func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit) (err error) {
+	committing := false
+	defer func() {
+		if !committing && offsetfile.IsAway(err) {
+			away := offsetfile.AwayError{Err: err}
+			if told := new(offsetfile.AwayError); errors.As(err, &told) {
+				away = *told
+			}
+			away.Undone, err = true, &away
+		}
+	}()
 	s, err := t.writable(ctx)
 	if err != nil {
 		return err
@@ -51,6 +62,7 @@ func (t *table) Write(ctx context.Context, group string, edits []offsetfile.Edit
 		}
 	}
 	began := time.Now()
+	committing = true
 	err = tx.commit(ctx)
 	t.done("commit", began, err)
 	if err != nil && ctx.Err() != nil {
