@@ -787,7 +787,9 @@ func (w *writing) readBack(after context.Context) {
 			settled := offsets.Verify(one, w.lookBack(ctx, pg))
 			g := settled.Groups[0]
 			pending := g.Whole && g.Result == offsets.Unverified && !g.Doubt ||
-				settled.Has(func(c *offsets.Change) bool { return c.Result == offsets.Unverified && c.Pending })
+				settled.Has(func(c *offsets.Change) bool {
+					return c.Result == offsets.Unverified && c.Pending || c.Result == offsets.Failed && c.Doubt
+				})
 			if !pending || try == pendingTries || wait(ctx, time.Second) != nil {
 				w.plan.Groups[i] = g
 				break
@@ -844,7 +846,7 @@ func (w *writing) lookBack(ctx context.Context, pg offsets.PlanGroup) offsets.Sn
 
 // unsettled reports whether a write was not answered.
 func unsettled(changes []offsets.Change) bool {
-	return slices.ContainsFunc(changes, func(c offsets.Change) bool { return c.Result == offsets.Unverified })
+	return slices.ContainsFunc(changes, func(c offsets.Change) bool { return c.Result == offsets.Unverified || c.Doubt })
 }
 
 // results shows what came of it, with the way back.

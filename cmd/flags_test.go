@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,6 +91,13 @@ func TestTargets(t *testing.T) {
 	w.run("describe", "-g", "billing", "-s", w.store, "-o", "prom", "--output-file", filepath.Join(elsewhere, "metrics.prom")).exits(0)
 	w.run("describe", "-g", "billing", "--output-file", os.DevNull).exits(0)
 	w.run("describe", "-g", "billing", "--output-file", dangling).exits(0)
+	loop, folder, far := filepath.Join(t.TempDir(), "loop"), filepath.Join(t.TempDir(), "linked"), t.TempDir()
+	must(t, os.Mkdir(filepath.Join(far, "in"), 0o755))
+	must(t, errors.Join(os.Symlink("loop/x", loop), os.Symlink(filepath.Join(far, "in"), folder), os.Symlink("../metrics.prom", filepath.Join(far, "in", "link"))))
+	w.run("describe", "-g", "billing", "--output-file", loop).exits(1).says("too many levels of symbolic links")
+	w.run("describe", "-g", "billing", "--output-file", filepath.Join(folder, "link")).exits(0)
+	_, err = os.Stat(filepath.Join(far, "metrics.prom"))
+	must(t, err)
 	info, err := os.Lstat(prom)
 	must(t, err)
 	same(t, "what the link leads to", info.Mode().IsRegular(), true)

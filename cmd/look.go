@@ -146,7 +146,8 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
-	named, alone := len(sc.selections) > 0, len(groups) == 1 && !sc.several() && !groups[0].Active() // of many each would be a request more
+	named := len(sc.selections) > 0
+	alone := len(groups) == 1 && !sc.several() && !o.whole && len(groups[0].Commits) > 0 && !groups[0].Active() // of many, or each time of a live one, it would be too many requests
 	if o.firsts && !sc.listed() && !sc.groupless && (named || alone) {
 		for i := range groups {
 			topicsOf[i] = slices.DeleteFunc(topicsOf[i], func(topic string) bool { return sc.partly(topic) }) // these were asked for by number

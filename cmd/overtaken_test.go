@@ -94,6 +94,7 @@ func TestInDoubtAndOvertaken(t *testing.T) {
 	}{
 		{"the job joins", kerr.NotCoordinator, join, 3, "orders 0-2 unknown: the group is active (NON_EMPTY_GROUP); and yet the commit is gone"},
 		{"the job joins, and the answer names no group", nil, join, 3, "orders 0-2 unknown: the group is active (NON_EMPTY_GROUP); and yet the commit is gone"},
+		{"nobody does anything, and the answer names no group", nil, func(*world) {}, 0, "3 of 3 verified"},
 		{"nobody does anything", kerr.CoordinatorLoadInProgress, func(*world) {}, 0, "3 of 3 verified"},
 	} {
 		t.Run("delete, and "+c.name, func(t *testing.T) {

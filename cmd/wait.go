@@ -146,7 +146,7 @@ func (g *global) notMet(shot offsets.Snapshot, o *waitOptions, c offsets.Conditi
 			what = "what is wrong with it: " + g.lineOf(grp, "describe", nil, "--problems")
 		}
 		if p.hint = "waiting longer does not mend that; " + what; what == g.transaction(grp.ID) {
-			p.hint = what // it ends
+			p.hint = what // the transaction ends: waiting does help
 		}
 	}
 	return p

@@ -51,6 +51,8 @@ func replaceFile(path string, content []byte) (err error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return errors.New("it is a folder")
+	case err == nil && info.Mode()&(fs.ModeDevice|fs.ModeCharDevice) == fs.ModeDevice:
+		return errors.New("it is a disk")
 	case err == nil && !info.Mode().IsRegular():
 		return overwrite(path, content)
 	case err == nil:
@@ -170,24 +172,36 @@ func (g *global) holds(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolved is an absolute path without symbolic links, as far as it is there.
+// resolved is an absolute path without symbolic links, as far as it is there. A link may lead to what is yet to be made.
 func resolved(path string) string {
 	path = absolutePath(path)
-	for range 40 { // links, of which the last may lead to what is not there
+	for range 40 {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return real
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			break
 		}
 		to, err := os.Readlink(path)
 		if err != nil {
 			break
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+			to = filepath.Join(dir, to)
 		}
 		path = to
 	}
+	return followed(path)
+}
+
+// followed is a path without the links of those of its folders that are there.
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
 	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(resolved(dir), filepath.Base(path))
+		return filepath.Join(followed(dir), filepath.Base(path))
 	}
 	return path
 }
@@ -205,6 +219,7 @@ func writable(path string) error {
 		}
 		return f.Close()
 	}
+	path = resolved(path)
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 // DeleteGroup deletes a group with all that it has. A broker refuses it while members are in the group; it is refused here if the group
 // has, or an open transaction is going to commit, what is not in changes, which are the commits that it had. What comes back has the
 // Result Written, Already if another deleted it just before, Failed with why, and the right that is missing if it is for want of one; or
-// Unverified where no answer came. A coordinator on the move is tried again until ctx ends; what was sent and not answered is never sent
-// again. Needs Kafka 1.1.
+// Unverified where no answer came. Failed is in Doubt where an answer does not rule out that it was deleted. A coordinator on the move is
+// tried again until ctx ends; what was sent and not answered is never sent again. Needs Kafka 1.1.
 func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.Change) offsets.Change {
 	w := writing{c: c, group: group, changes: slices.Clone(had)}
 	done := offsets.Change{Result: offsets.Failed, Error: "the time was up"}
@@ -63,7 +63,7 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 			case g.Group != group:
 				continue
 			case code == 0, code == wire.CodeGroupNotFound && sent:
-				done.Result, done.Error = offsets.Written, ""
+				done.Result, done.Error, done.Pending, done.Doubt = offsets.Written, "", false, false
 				return done
 			case code == wire.CodeGroupNotFound: // another has deleted it since it was read
 				done.Result, done.Error = offsets.Already, ""
@@ -72,6 +72,9 @@ func (c *Cluster) DeleteGroup(ctx context.Context, group string, had []offsets.C
 				done.Error = wire.CodeText(code)
 			case coordinatorMoved(code):
 				done.Result, done.Error, done.Pending, sent = offsets.Unverified, wire.CodeText(code), true, true
+			case code == wire.CodeRequestTimedOut: // it may have been stored by too few brokers
+				done.Result, done.Error, done.Pending = offsets.Unverified, wire.CodeText(code), true
+				return done
 			case active(code): // after a try that may have deleted it, those who have joined may have made it anew
 				done.Result, done.Pending, done.Doubt = offsets.Failed, false, sent
 				done.Error, done.Refused = "the group is active ("+wire.CodeName(code)+")", true

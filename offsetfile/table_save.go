@@ -149,11 +149,7 @@ func (w *tableWriter) write(ctx context.Context, s *tableSave) {
 		err = Retry(ctx, store.name, store.o, "write", func(ctx context.Context) error { return w.try(ctx, s) })
 	}
 	for _, j := range s.left { // given up
-		c := &s.changes[s.of[j]]
-		c.Result, c.Error = offsets.Failed, fmt.Sprintf("save %s: %v", c.Topic, err)
-		if s.doubt {
-			c.Result, c.Pending = offsets.Unverified, true
-		}
+		s.fail(j, err)
 	}
 	_ = store.o.step(StepDone) // nothing is left that could fail
 }
@@ -227,8 +223,6 @@ func (w *tableWriter) settle(ctx context.Context, s *tableSave) error {
 			s.left = append(s.left, j)
 		default: // in our place, or before us: nobody can tell
 			s.fail(j, ErrChanged)
-			c := &s.changes[s.of[j]]
-			c.Result, c.Pending, c.Refused = offsets.Unverified, true, false
 		}
 	}
 	return nil
@@ -247,4 +241,7 @@ func (s *tableSave) made(j int) {
 func (s *tableSave) fail(j int, err error) {
 	c := &s.changes[s.of[j]]
 	c.Result, c.Error, c.Refused = offsets.Failed, fmt.Sprintf("save %s: %v", c.Topic, err), errors.Is(err, ErrChanged)
+	if s.doubt { // an earlier try may have been made, whatever this one came to
+		c.Result, c.Pending, c.Refused = offsets.Unverified, true, false
+	}
 }

@@ -37,7 +37,7 @@ type PlanGroup struct {
 	Result  Result    // of deleting it
 	Error   string    // why, for Failed
 	Lacks   *Right    // Failed for want of it
-	Doubt   bool      // Failed, and yet it may have been deleted
+	Doubt   bool      // an answer did not rule out that it was deleted, and none since has told
 	Refused bool      // Failed because members are in it, or it has what was not to go
 	Moved   bool      // Refused for the latter
 	Damaged []Remains // what the store's changes put something else in the place of, and the old offsets do not tell
@@ -125,7 +125,7 @@ type Change struct {
 	Refused   bool   // Failed, or NotTried after what did, because the other end would not have it: members in the group, a file changed meanwhile
 	Denied    bool   // Failed because the store does not let this user write
 	Pending   bool   // Unverified because no answer came: what was sent may still be stored
-	Doubt     bool   // Failed, and yet it may have been written: an answer to it did not rule that out
+	Doubt     bool   // an answer to it did not rule out that it was written, and none since has told
 	Verified  bool   // read back and found as planned
 }
 
@@ -541,7 +541,7 @@ func Verify(p Plan, after Snapshot) Plan {
 				why = "and yet the commit is gone"
 			case c.is(now):
 				why = "and yet the new offset stands"
-			case ValueOf(now).Offset != c.Old.Offset: // which of the two came first nobody can tell
+			case ValueOf(now).Offset != c.Old.Offset, now.Metadata != c.Old.Metadata: // which of the two came first nobody can tell
 				why, moved = overwritten(now), true
 			}
 			if why != "" {
@@ -578,8 +578,11 @@ func Verify(p Plan, after Snapshot) Plan {
 		switch g, _ := after.Group(pg.Group); {
 		case !pg.Unsettled():
 		case g.Existence == Missing && pg.Doubt:
-			p.Groups[i].Result = Unverified
+			p.Groups[i].Result, p.Groups[i].Refused = Unverified, false
 			p.Groups[i].Error += "; and yet the group is gone"
+		case g.Existence == ExistenceUnknown && pg.Doubt:
+			p.Groups[i].Result, p.Groups[i].Refused = Unverified, false
+			p.Groups[i].Error += "; whether it is gone could not be seen"
 		case pg.Doubt && pg.Refused && pg.Unlisted():
 			p.Groups[i].Result, p.Groups[i].Refused = Unverified, false
 			p.Groups[i].Error += "; it may have been deleted, and made anew by those who have joined"
