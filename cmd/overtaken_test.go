@@ -136,13 +136,7 @@ func TestInDoubtAndOvertaken(t *testing.T) {
 	t.Run("the same number with other metadata", func(t *testing.T) {
 		t.Parallel()
 		w := lower(t, "billing")
-		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(_ int32, r kmsg.Response) bool {
-			ps := r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions
-			for i := range ps {
-				ps[i].ErrorCode = kerr.UnknownServerError.Code
-			}
-			return true
-		})
+		doneAndAnswered(w, kerr.UnknownServerError, func() bool { return true })
 		w.behindOf(kmsg.OffsetCommit, 1, "billing", 1, 500, "theirs")
 		w.run("clamp", "-g", "billing", "--execute").exits(3).prints("orders 1 unknown: ", "read back 500: something else wrote", "orders 0, 2 unknown: ", "and yet the new offset stands")
 	})
@@ -181,17 +175,22 @@ func TestOvertakenInTheStore(t *testing.T) {
 	}
 }
 
-// movedOnce answers the first commit as by a broker that no longer coordinates, although it was done.
-func movedOnce(w *world) {
-	var once atomic.Bool
+// doneAndAnswered answers commits of several partitions by an error when it is asked for, although they were done.
+func doneAndAnswered(w *world, err *kerr.Error, now func() bool) {
 	w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(_ int32, r kmsg.Response) bool {
-		if ps := r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions; len(ps) > 1 && once.CompareAndSwap(false, true) {
+		if ps := r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions; len(ps) > 1 && now() {
 			for i := range ps {
-				ps[i].ErrorCode = kerr.NotCoordinator.Code
+				ps[i].ErrorCode = err.Code
 			}
 		}
 		return true
 	})
+}
+
+// movedOnce answers the first commit as by a broker that no longer coordinates.
+func movedOnce(w *world) {
+	var once atomic.Bool
+	doneAndAnswered(w, kerr.NotCoordinator, func() bool { return once.CompareAndSwap(false, true) })
 }
 
 // A commit that is refused for sure while the job, just then, commits the same number: what stands is the job's, and no undo takes it back.
@@ -199,13 +198,7 @@ func TestRefusedBesideTheSame(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []*kerr.Error{kerr.UnknownMemberID, kerr.OffsetMetadataTooLarge} {
 		w := lower(t, "billing")
-		w.b.Rewrite(kmsg.OffsetCommit.Int16(), func(_ int32, r kmsg.Response) bool {
-			ps := r.(*kmsg.OffsetCommitResponse).Topics[0].Partitions
-			for i := range ps {
-				ps[i].ErrorCode = refused.Code
-			}
-			return true
-		})
+		doneAndAnswered(w, refused, func() bool { return true })
 		r := w.run("reset", "-g", "billing", "-t", "orders", "--to-latest", "--execute").says("nothing was written").never("and yet", "unknown", "undo ")
 		same(t, "exit", r.code == 4, refused == kerr.UnknownMemberID)
 		same(t, "files", len(w.backups()), 0)
