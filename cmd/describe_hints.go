@@ -225,10 +225,15 @@ func (g *global) lineOf(grp offsets.Group, command string, selections []offsets.
 	for _, sel := range selections {
 		words = append(words, "-t", sel.String())
 	}
-	if g.store != "" {
-		words = append(words, "-s", g.store)
+	return g.typed(append(g.withStore(words), end...)...)
+}
+
+// withStore adds the store that was given to the words of a command.
+func (g *global) withStore(words []string) []string {
+	if g.store == "" {
+		return words
 	}
-	return g.typed(append(words, end...)...)
+	return append(words, "-s", g.store)
 }
 
 // recreated selects what was recorded for a topic that was recreated since.

@@ -116,22 +116,8 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		g.note("stored before the topic was recreated, as the document says (to import it takes --recreated keep): %s", list(earlier, 3))
 	}
 	doc.Tool = "gtoffset " + version
-	var pending []string
-	for _, grp := range shot.Groups {
-		if sides[0] == offsets.Stored {
-			break
-		}
-		for i := range grp.Rows {
-			if grp.Rows[i].Committed.Pending {
-				pending = append(pending, fmt.Sprintf("group %q %s", grp.ID, grp.Rows[i].Key))
-			}
-		}
-		if grp.Type == offsets.Share {
-			g.note("group %q is a share group, which commits no offsets: there are none of it to export; describe shows where it starts", grp.ID)
-		}
-	}
-	if len(pending) > 0 {
-		g.note("an open transaction is going to commit something else than the document has, of: %s", list(pending, 3))
+	if sides[0] == offsets.Committed {
+		g.noteOfCommits(shot)
 	}
 	if format == exchange.File && o.target != "" {
 		doc.Rows = g.withPlace(doc.Rows, shot, &o.scope)
@@ -150,6 +136,24 @@ func runExport(ctx context.Context, g *global, o *exportOptions) error {
 		g.note("left out, as the format %s has no place for it: %s", format, strings.Join(losses, "; "))
 	}
 	return errors.Join(troubles, left)
+}
+
+// noteOfCommits says what a document of commits does not have.
+func (g *global) noteOfCommits(shot offsets.Snapshot) {
+	var pending []string
+	for _, grp := range shot.Groups {
+		for i := range grp.Rows {
+			if grp.Rows[i].Committed.Pending {
+				pending = append(pending, fmt.Sprintf("group %q %s", grp.ID, grp.Rows[i].Key))
+			}
+		}
+		if grp.Type == offsets.Share {
+			g.note("group %q is a share group, which commits no offsets: there are none of it to export; describe shows where it starts", grp.ID)
+		}
+	}
+	if len(pending) > 0 {
+		g.note("an open transaction is going to commit something else than the document has, of: %s", list(pending, 3))
+	}
 }
 
 // withPlace leaves out the topics of which a group has no offset, and no place that says so: it would get an empty one in the folder, by

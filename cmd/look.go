@@ -146,14 +146,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 	if err != nil {
 		return shot, err
 	}
-	named := len(sc.selections) > 0
-	alone := len(groups) == 1 && !sc.several() && !o.whole && len(groups[0].Commits) > 0 && !groups[0].Active() // of many, or each time of a live one, it would be too many requests
-	if o.firsts && !sc.listed() && !sc.groupless && (named || alone) {
-		for i := range groups {
-			topicsOf[i] = slices.DeleteFunc(topicsOf[i], func(topic string) bool { return sc.partly(topic) }) // these were asked for by number
-		}
-		s.cluster.FirstPending(ctx, groups, topicsOf, ranges)
-	}
+	s.firstsOf(ctx, sc, o, groups, topicsOf, ranges)
 	joined, err := interruptible(interrupt, func() ([]offsets.Group, error) {
 		joined := make([]offsets.Group, len(groups))
 		offsets.Each(len(groups), func(i int) {
@@ -192,7 +185,7 @@ func (g *global) lookWithin(ctx context.Context, sc *scope, o lookOptions) (offs
 // none, and nobody to commit one.
 func (s *session) firstsAnywhere(ctx context.Context, sc *scope, o lookOptions, groups []kafkaops.GroupCommits) {
 	if !o.whole {
-		if !o.firsts || sc.listed() || sc.groupless || len(sc.selections) > 0 {
+		if !o.asksFirsts(sc) || len(sc.selections) > 0 {
 			return
 		}
 		groups = slices.DeleteFunc(slices.Clone(groups), func(g kafkaops.GroupCommits) bool {
@@ -203,6 +196,22 @@ func (s *session) firstsAnywhere(ctx context.Context, sc *scope, o lookOptions, 
 		s.cluster.PendingAnywhere(ctx, groups)
 	}
 }
+
+// firstsOf asks of named groups whether a first commit is pending in topics that are named as a whole; and of one alone, where none are, in
+// all its topics: of many, or each time of a live one, these would be too many requests.
+func (s *session) firstsOf(ctx context.Context, sc *scope, o lookOptions, groups []kafkaops.GroupCommits, topics [][]string, known kafkaops.Ranges) {
+	alone := len(groups) == 1 && !sc.several() && !o.whole && len(groups[0].Commits) > 0 && !groups[0].Active()
+	if !o.asksFirsts(sc) || len(sc.selections) == 0 && !alone {
+		return
+	}
+	for i := range groups {
+		topics[i] = slices.DeleteFunc(topics[i], sc.partly) // these were asked for by number
+	}
+	s.cluster.FirstPending(ctx, groups, topics, known)
+}
+
+// asksFirsts reports a look at named groups that wants to know of first commits that are pending.
+func (o lookOptions) asksFirsts(sc *scope) bool { return o.firsts && !sc.listed() && !sc.groupless }
 
 // loadStored reads what the store has of each group. A store that is away is said of each of them, and asked no more in this look;
 // what the cluster says is shown all the same.

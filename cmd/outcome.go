@@ -204,10 +204,7 @@ func (w *writing) elsewhere(pg offsets.PlanGroup, refused []*offsets.Change) str
 		}
 	}
 	sc.settle()
-	words := append([]string{command, "-g", pg.Group}, sc.typed()...)
-	if w.g.store != "" {
-		words = append(words, "-s", w.g.store)
-	}
+	words := w.g.withStore(append([]string{command, "-g", pg.Group}, sc.typed()...))
 	words = append(words, strings.Fields(flags)...)
 	if w.road.create && command != offsets.LookThere {
 		words = append(words, "--create")
@@ -565,10 +562,7 @@ func (w *writing) standing(group string) string {
 	if w.plan.From != "" {
 		look = append(look, "-g", w.plan.From)
 	}
-	if w.g.store != "" {
-		look = append(look, "-s", w.g.store)
-	}
-	return w.g.typed(look...) + " shows what stands now; "
+	return w.g.typed(w.g.withStore(look)...) + " shows what stands now; "
 }
 
 // finishing is the command that writes what is left: partitions at their new value already are done, and those that another has moved stay.

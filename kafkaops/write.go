@@ -222,8 +222,8 @@ func (w *writing) standing(ctx context.Context, node int32, topics map[string][]
 func (w *writing) overtaken(indexes []int, now map[offsets.Key]offsets.Entry) (left []int) {
 	for _, i := range indexes {
 		ch := &w.changes[i]
-		if e := now[ch.Key]; ch.Overtaken(e) != "" {
-			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, ch.Overtaken(e), true, true
+		if why := ch.Overtaken(now[ch.Key]); why != "" {
+			ch.Result, ch.Error, ch.Refused, ch.Moved = offsets.Failed, why, true, true
 		} else {
 			left = append(left, i)
 		}
